@@ -1,0 +1,45 @@
+# Everything a newcomer needs: `make demo` and `make test`. Each target sets up its own environment.
+
+PYTHON ?= python3
+# uv of the machine where there is one, else our own under .tools (installed with pip, no venv or root needed).
+UV := $(shell command -v uv 2>/dev/null || echo .tools/bin/uv)
+RUN := $(UV) run --locked --no-progress
+export UV_PYTHON_PREFERENCE ?= only-system
+export PYTHONUTF8 := 1
+
+.PHONY: demo test test-slow check format setup bench clean
+
+demo: setup
+	$(RUN) evenhand demo
+
+test: setup
+	$(RUN) pytest -q -m "not slow"
+
+test-slow: setup
+	$(RUN) pytest -q -m slow
+
+check: setup
+	$(RUN) ruff format --check src tests benchmarks
+	$(RUN) ruff check src tests benchmarks
+	$(RUN) pyright
+	$(RUN) lint-imports
+
+format: setup
+	$(RUN) ruff format src tests benchmarks
+	$(RUN) ruff check --fix src tests benchmarks
+
+bench: setup
+	$(RUN) python -m benchmarks
+
+setup: .venv/.synced
+
+.venv/.synced: pyproject.toml uv.lock | $(UV)
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Evenhand needs Python 3.11 or newer; $(PYTHON) is ' + sys.version.split()[0] + '. Name another: make PYTHON=python3.12 ...')"
+	$(UV) sync --locked --python $(PYTHON)
+	@touch $@
+
+.tools/bin/uv:
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --target .tools uv
+
+clean:
+	rm -rf .venv .tools evenhand-demo

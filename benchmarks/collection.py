@@ -1,0 +1,64 @@
+"""Collection overhead on `sim/null` against the plain `inspect eval` loop, wall time a unit, in one run.
+
+    uv run python -m benchmarks.collection [UNITS] [EVAL_UNITS]
+
+Target: at most 2 ms a unit.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from inspect_ai import Task, eval
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.solver import generate
+
+from evenhand import study
+from evenhand.collection.runner import Respondent
+
+
+class Quiet:
+    """A progress that says nothing."""
+
+    def start(self, respondent: str, total: int, done: int) -> None:
+        """Nothing to say."""
+
+    def advance(self, respondent: str, status: str) -> None:
+        """Nothing to say."""
+
+
+def ours(folder: Path, units: int) -> float:
+    """Seconds a unit of `study.collect`, ledger and all."""
+    run = study.build("fairfund", folder / "run")
+    study.collect(run, [Respondent("sim/noisy")], progress=Quiet(), limit=10)
+    start = time.perf_counter()
+    study.collect(run, [Respondent("sim/null")], progress=Quiet(), limit=units)
+    return (time.perf_counter() - start) / units
+
+
+def inspect_loop(folder: Path, units: int) -> float:
+    """Seconds a sample of the plain evaluation loop on the same prompts."""
+    instrument = study.build("fairfund", folder / "run").instrument
+    samples = [Sample(input=unit.prompt, id=unit.key) for unit in instrument.units[:units]]
+    task = Task(dataset=MemoryDataset(samples), solver=generate())
+    start = time.perf_counter()
+    eval(task, model="sim/null", log_dir=str(folder / "logs"), display="none", score=False)
+    return (time.perf_counter() - start) / units
+
+
+def main() -> None:
+    """Measure both and print the ratio."""
+    units = int(sys.argv[1]) if len(sys.argv) > 1 else 2280
+    samples = int(sys.argv[2]) if len(sys.argv) > 2 else 300
+    with tempfile.TemporaryDirectory() as name:
+        own, peer = ours(Path(name), units), inspect_loop(Path(name), samples)
+    print(f"evenhand run, {units} units: {own * 1e3:.2f} ms a unit (target 2)")
+    print(f"inspect eval loop, {samples} samples: {peer * 1e3:.2f} ms a sample")
+    print(f"ratio: {own / peer:.3f}")
+
+
+if __name__ == "__main__":
+    main()

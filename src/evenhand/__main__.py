@@ -1,0 +1,5 @@
+"""`python -m evenhand` is the command line."""
+
+from evenhand.cli import main
+
+main()

@@ -1,0 +1,207 @@
+"""What commands print for people: progress to standard error, results to standard output."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from evenhand.analysis.scores import Scores
+    from evenhand.design.balance import Check
+
+WIDE = 160
+_FAILURES = ("malformed", "refused", "no_answer", "error")
+
+
+def _out() -> Console:
+    # Where there is no terminal (a file, a pipe) nothing is gained by folding cells at 80 columns.
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=WIDE)
+
+
+def _err() -> Console:
+    return Console(stderr=True, highlight=False)
+
+
+@contextmanager
+def steps(*, quiet: bool) -> Generator[Callable[[str], None]]:
+    """Announce the steps of a longer command on standard error."""
+    console = _err()
+
+    def say(step: str) -> None:
+        if not quiet:
+            console.print(f"[bold]{escape(step)}[/bold]")
+
+    yield say
+
+
+class CollectionBars:
+    """Live bars, one a model; plain lines at each tenth where there is no terminal."""
+
+    def __init__(self, progress: Progress, console: Console, *, quiet: bool) -> None:
+        self._progress = progress
+        self._console = console
+        self._plain = not console.is_terminal and not quiet
+        self._tasks: dict[str, TaskID] = {}
+        self._counts: dict[str, Counter[str]] = {}
+        self._size: dict[str, tuple[int, int]] = {}
+
+    def start(self, respondent: str, total: int, done: int) -> None:
+        """A respondent's work begins."""
+        self._tasks[respondent] = self._progress.add_task(escape(respondent), total=total, completed=done, failures="")
+        self._counts[respondent] = Counter()
+        self._size[respondent] = (total, done)
+        if self._plain and done:
+            self._console.print(f"{escape(respondent)}: {done} of {total} units already final")
+
+    def advance(self, respondent: str, status: str) -> None:
+        """A unit came to rest."""
+        counts = self._counts[respondent]
+        counts[status] += 1
+        failures = ", ".join(f"{counts[name]} {name}" for name in _FAILURES if counts[name])
+        self._progress.update(self._tasks[respondent], advance=1, failures=failures)
+        total, before = self._size[respondent]
+        done = before + counts.total()
+        if self._plain and (done * 10 // total) > ((done - 1) * 10 // total):
+            self._console.print(f"{escape(respondent)}: {done} of {total} units{'; ' + failures if failures else ''}")
+
+
+@contextmanager
+def collecting(*, quiet: bool) -> Generator[CollectionBars]:
+    """Bars for a collection, on standard error."""
+    console = _err()
+    progress = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[failures]}"),
+        console=console,
+        disable=quiet or not console.is_terminal,
+        refresh_per_second=5,
+    )
+    with progress:
+        yield CollectionBars(progress, console, quiet=quiet)
+
+
+@contextmanager
+def scoring(models: int, *, quiet: bool) -> Generator[Callable[[int], None]]:
+    """A bar over the models that are scored."""
+    console = _err()
+    with Progress(console=console, disable=quiet or not console.is_terminal, transient=True) as progress:
+        task = progress.add_task("Scoring", total=models)
+        yield lambda done: progress.update(task, completed=done)
+
+
+def print_accounting(accounting: Mapping[str, Any], folder: Path) -> None:
+    """The units, slots, requests and observations of a study, by arm."""
+    table = Table(title=f"{escape(accounting['study'])}: digest {accounting['digest'][:16]}")
+    table.add_column("arm")
+    table.add_column("tag")
+    columns = ("units", "slots", "requests", "observations")
+    for column in columns:
+        table.add_column(column, justify="right")
+    for arm in accounting["arms"]:
+        table.add_row(escape(arm["arm"]), escape(arm["tag"]), *(f"{arm[column]:,}" for column in columns))
+    table.add_section()
+    table.add_row("total", "", *(f"{accounting[column]:,}" for column in columns))
+    console = _out()
+    console.print(table)
+    console.print(f"Built in {folder}", soft_wrap=True, markup=False)
+
+
+def print_checks(checks: Sequence[Check], problems: Sequence[str]) -> None:
+    """Composition by arm, then everything that must be mended."""
+    console = _out()
+    table = Table(title="Composition")
+    for column in ("arm", "contrast", "factor", "status", "pattern"):
+        table.add_column(column)
+    for found in checks:
+        table.add_row(
+            *(escape(text) for text in (found.arm, found.contrast, found.factor, found.status, found.pattern))
+        )
+    console.print(table)
+    for problem in problems:
+        console.print(problem, markup=False, soft_wrap=True)
+    console.print("No problem found." if not problems else f"{len(problems)} problem{'s' * (len(problems) > 1)} found.")
+
+
+def print_status(rows: Sequence[Mapping[str, Any]]) -> None:
+    """What became of each model's units."""
+    columns = (
+        "units",
+        "answered",
+        "refused",
+        "malformed",
+        "no_answer",
+        "error",
+        "missing",
+        "input_tokens",
+        "output_tokens",
+    )
+    table = Table(title="Status, in units")
+    table.add_column("model")
+    for column in columns:
+        table.add_column(column.replace("_", " "), justify="right")
+    for row in rows:
+        table.add_row(escape(row["model"]), *(f"{row[column]:,}" for column in columns))
+    _out().print(table)
+
+
+def print_leaderboard(scores: Scores, published: pl.DataFrame) -> None:
+    """The scored models among the published ones, by P1."""
+    table = Table(
+        title=f"FairFund-Bench pillars ({escape(scores.method)} method, {scores.boot} bootstrap replicates)",
+        caption="Bold: scored here. Others: the published leaderboard (Lukk 2026, arXiv 2607.28934).\n"
+        "P1 demographic bias: lower is better. P2 agreement with human deservingness norms, no measure of fairness.\n"
+        "P3 consistency across tasks, P4 across presentation: higher is better. Intervals: 95%.\n"
+        "P1 averages sizes, so chance alone keeps it above 0: read it beside a model known to have no effect.",
+        caption_justify="left",
+    )
+    table.add_column("model")
+    for pillar in ("P1", "P2", "P3", "P4"):
+        table.add_column(pillar, justify="right")
+    ours = [(row, True) for row in scores.rows.to_dicts()]
+    rows = ours + [(row, False) for row in published.to_dicts()]
+    for row, own in sorted(rows, key=lambda item: item[0]["p1"] if item[0]["p1"] is not None else float("inf")):
+        cells = [_interval(row, pillar) for pillar in ("p1", "p2", "p3", "p4")]
+        table.add_row(escape(row["model"]), *cells, style="bold" if own else "dim")
+    _out().print(table)
+
+
+def _interval(row: Mapping[str, Any], pillar: str) -> str:
+    if row[pillar] is None:
+        return "none"
+    if row.get(f"{pillar}_lo") is None:
+        return f"{row[pillar]:.3f}"
+    return f"{row[pillar]:.3f} [{row[f'{pillar}_lo']:.3f}, {row[f'{pillar}_hi']:.3f}]".replace("[", r"\[")
+
+
+def print_files(paths: Sequence[Path]) -> None:
+    """Where the files are."""
+    console = _out()
+    console.print("\nFiles:")
+    for path in paths:
+        console.print(f"  {path}", markup=False, soft_wrap=True)

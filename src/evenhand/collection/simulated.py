@@ -1,0 +1,69 @@
+"""The simulated respondents as an Inspect model provider."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspect_ai.model import (
+    ChatCompletionChoice,
+    ChatMessage,
+    ChatMessageAssistant,
+    GenerateConfig,
+    ModelAPI,
+    ModelOutput,
+    ModelUsage,
+)
+from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
+
+from evenhand import __version__
+from evenhand.respondents import ToolOffer, behaviour, respond
+
+
+class SimulatedAPI(ModelAPI):
+    """Answers from the text and tools of the request alone, as `evenhand.respondents` does.
+
+    Usage is always set (words count as tokens), so that nothing looks for a tokenizer on the network.
+
+    Args:
+        model_name: A preset's name.
+        model_args: The preset's parameters to replace (`noise=1.0`, `race.Black=-0.5`, ...).
+    """
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig = GenerateConfig(),  # noqa: B008 - Inspect's own signature
+        **model_args: Any,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config)
+        self._behaviour = behaviour(model_name, model_args)
+
+    async def generate(
+        self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
+    ) -> ModelOutput:
+        """Answer one request."""
+        prompt = "\n\n".join(message.text for message in input)
+        offers = [ToolOffer(tool.name, tuple(tool.parameters.properties)) for tool in tools if tool_choice != "none"]
+        response = respond(prompt, who=self.model_name, behaviour=self._behaviour, seed=config.seed or 0, tools=offers)
+        calls = (
+            [ToolCall(id="call-1", function=response.call, arguments=dict(response.arguments))]
+            if response.call
+            else None
+        )
+        message = ChatMessageAssistant(content=response.text, tool_calls=calls, source="generate")
+        words_in, words_out = len(prompt.split()), len(response.text.split())
+        return ModelOutput(
+            model=f"{self.model_name}-{__version__}",
+            choices=[ChatCompletionChoice(message=message, stop_reason="tool_calls" if calls else "stop")],
+            usage=ModelUsage(input_tokens=words_in, output_tokens=words_out, total_tokens=words_in + words_out),
+        )
+
+    def max_connections(self) -> int:
+        """How many requests may be under way; there is nothing to wait for."""
+        return 64
+
+    def connection_key(self) -> str:
+        """Simulated respondents share no limit with each other."""
+        return f"sim/{self.model_name}"

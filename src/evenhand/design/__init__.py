@@ -1,0 +1,1 @@
+"""From a pack to rows of slots: squares, names, stimuli, bundles, balance."""

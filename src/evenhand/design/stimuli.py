@@ -1,0 +1,45 @@
+"""A profile under a name: the text a model reads, and what the audit knows about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evenhand.packs import Name, Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Stimulus:
+    """One profile under one name.
+
+    Attributes:
+        stimulus_id: `{scenario}__{framing}__{name_id}`, the shape of the released codebook.
+    """
+
+    profile: Profile
+    name: Name
+
+    @property
+    def stimulus_id(self) -> str:
+        """Unique in a pack."""
+        return f"{self.profile.profile_id}__{self.name.name_id}"
+
+    @property
+    def text(self) -> str:
+        """The appeal as a model reads it."""
+        return self.profile.render(self.name.full)
+
+
+def assemble(instruction: str, texts: tuple[str, ...], *, label: str) -> str:
+    """A prompt: the instruction, a blank line, then the text or the labelled texts of a bundle.
+
+    Args:
+        instruction: The format's instruction, filled in.
+        texts: One text a slot, in order of position.
+        label: What a slot is called ("Request"); numbered from 1 in bundles, absent from singles.
+    """
+    if len(texts) == 1:
+        return f"{instruction}\n\n{texts[0]}"
+    labelled = [f"{label} {position}:\n{text}" for position, text in enumerate(texts, start=1)]
+    return "\n\n".join([instruction, *labelled])

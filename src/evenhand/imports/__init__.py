@@ -1,0 +1,1 @@
+"""Materials made elsewhere, brought in as runs."""

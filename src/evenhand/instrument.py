@@ -1,0 +1,291 @@
+"""The instrument: the frozen list of units and slots that a study puts to models.
+
+Built once from a plan, saved as `units.jsonl`, `slots.csv` and `digest`, and never changed: the digest is the
+SHA-256 of the canonical JSON of the content, and an instrument that no longer matches its own is refused.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections import Counter
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from evenhand import formats
+from evenhand.cells import guard, unguard
+from evenhand.design.bundles import DESIGNS, compose
+from evenhand.design.stimuli import assemble
+from evenhand.errors import EvenhandError, InstrumentError, StudyError
+from evenhand.packs import Pack, load_pack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    from evenhand.design.bundles import Bundle
+    from evenhand.plan import Arm, Plan
+
+UNITS, SLOTS, DIGEST = "units.jsonl", "slots.csv", "digest"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One applicant's place in a unit, with everything the audit knows about the applicant."""
+
+    position: int
+    stimulus_id: str
+    category: str
+    scenario_id: str
+    framing: str
+    name: str
+    name_rank: int
+    race: str
+    gender: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One prompt to be put to a model.
+
+    Attributes:
+        arm: The arm it belongs to.
+        unit_id: Its identifier within the arm, as in the released codebook.
+        tag: `primary` or `extension:<why>`.
+        domain: The pack's name.
+        format: How the answer is asked for.
+        wording: Which phrasing of the instruction.
+        bundle_type: The design.
+        mode: transparent, disguised or None.
+        focal_axis: The design's focal axis or None.
+        label: What a slot is called in the prompt.
+        prompt: The text a model reads.
+        slots: In order of position, from 1.
+    """
+
+    arm: str
+    unit_id: str
+    tag: str
+    domain: str
+    format: str
+    wording: str
+    bundle_type: str
+    mode: str | None
+    focal_axis: str | None
+    label: str
+    prompt: str
+    slots: tuple[Slot, ...]
+
+    @property
+    def key(self) -> str:
+        """`{arm}/{unit_id}`, unique in a study."""
+        return f"{self.arm}/{self.unit_id}"
+
+
+_HEAD_FIELDS = tuple(field.name for field in fields(Unit) if field.name != "slots")
+_SLOT_FIELDS = tuple(field.name for field in fields(Slot))
+
+
+@dataclass(frozen=True)
+class Instrument:
+    """Units in the order of the study's arms. Not slotted, so that the digest is computed once."""
+
+    units: tuple[Unit, ...]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over the canonical JSON of all units and slots, as 64 hex digits."""
+        content = [_head(unit) | {"slots": [_cells(slot) for slot in unit.slots]} for unit in self.units]
+        return hashlib.sha256(_canonical(content).encode()).hexdigest()
+
+    @cached_property
+    def by_key(self) -> Mapping[str, Unit]:
+        """Units by `{arm}/{unit_id}`."""
+        return {unit.key: unit for unit in self.units}
+
+    def accounting(self) -> list[dict[str, Any]]:
+        """Units and slots by arm, in order of the arms."""
+        units = Counter(unit.arm for unit in self.units)
+        slots = Counter(unit.arm for unit in self.units for _ in unit.slots)
+        tags = {unit.arm: unit.tag for unit in self.units}
+        return [{"arm": arm, "tag": tags[arm], "units": units[arm], "slots": slots[arm]} for arm in units]
+
+    def rows(self) -> dict[str, list[dict[str, Any]]]:
+        """The slots of each arm as plain mappings, for composition checks."""
+        rows: dict[str, list[dict[str, Any]]] = {}
+        for unit in self.units:
+            rows.setdefault(unit.arm, []).extend(_cells(slot) | {"unit_id": unit.unit_id} for slot in unit.slots)
+        return rows
+
+
+def build_instrument(plan: Plan) -> Instrument:
+    """Build the instrument of a plan: the same plan and packs give the same bytes.
+
+    Raises:
+        StudyError: An arm names an unknown format, design or wording, or a format and design that do not go
+            together.
+        PackError, DesignError: From the packs and designs named.
+    """
+    if plan.imported:
+        raise StudyError(
+            f"the study {plan.name!r} holds imported materials",
+            where="study",
+            mend=f"Make its run with `evenhand import {plan.imported} PATH -o RUN`",
+        )
+    packs: dict[str, Pack] = {}
+    units: list[Unit] = []
+    for arm in plan.arms:
+        pack = packs.setdefault(arm.pack, load_pack(arm.pack, beside=plan.folder))
+        _check_arm(arm, pack)
+        bundles = compose(arm.design, pack, seed=plan.seed)
+        units.extend(_unit(arm, pack, bundle) for bundle in bundles)
+    instrument = Instrument(tuple(units))
+    _require_unique(instrument)
+    return instrument
+
+
+def _check_arm(arm: Arm, pack: Pack) -> None:
+    where = f"arm {arm.name}"
+    if arm.format not in formats.FORMATS:
+        raise StudyError(f"unknown format {arm.format!r}", where=where, mend=f"Use one of {', '.join(formats.FORMATS)}")
+    if arm.design not in DESIGNS:
+        raise StudyError(f"unknown design {arm.design!r}", where=where, mend=f"Use one of {', '.join(DESIGNS)}")
+    if arm.count is not None:
+        raise StudyError(
+            f"the design {arm.design!r} has a fixed number of units",
+            where=where,
+            mend="Leave count out",
+        )
+    bundle = DESIGNS[arm.design].context == "multi"
+    if formats.is_bundle(arm.format) != bundle:
+        raise StudyError(
+            f"the format {arm.format!r} does not go with the design {arm.design!r}",
+            where=where,
+            mend=f"Give a format for {'several slots' if bundle else 'single slots'}",
+        )
+    wordings = pack.wordings.get(arm.format, {})
+    if arm.wording not in wordings:
+        raise StudyError(
+            f"the pack {pack.name!r} has no wording {arm.wording!r} for {arm.format}",
+            where=where,
+            mend=f"Use one of {', '.join(wordings)}" if wordings else f"Add [wordings.{arm.format}] to the pack",
+        )
+
+
+def _unit(arm: Arm, pack: Pack, bundle: Bundle) -> Unit:
+    design = DESIGNS[arm.design]
+    texts = tuple(stimulus.text for stimulus in bundle.stimuli)
+    instruction = formats.instruction(arm.format, pack.wordings[arm.format][arm.wording], slots=len(texts))
+    return Unit(
+        arm=arm.name,
+        unit_id=bundle.unit_id,
+        tag=arm.tag,
+        domain=pack.name,
+        format=arm.format,
+        wording=arm.wording,
+        bundle_type=design.name,
+        mode=design.mode,
+        focal_axis=design.focal_axis,
+        label=pack.slot_label,
+        prompt=assemble(instruction, texts, label=pack.slot_label),
+        slots=tuple(
+            Slot(
+                position=position,
+                stimulus_id=stimulus.stimulus_id,
+                category=stimulus.profile.category,
+                scenario_id=stimulus.profile.scenario_id,
+                framing=stimulus.profile.framing,
+                name=stimulus.name.full,
+                name_rank=stimulus.name.rank,
+                race=stimulus.name.race,
+                gender=stimulus.name.gender,
+            )
+            for position, stimulus in enumerate(bundle.stimuli, start=1)
+        ),
+    )
+
+
+def _require_unique(instrument: Instrument) -> None:
+    if len(instrument.by_key) == len(instrument.units):
+        return
+    repeated = next(key for key, times in Counter(unit.key for unit in instrument.units).items() if times > 1)
+    raise StudyError(f"the unit {repeated!r} occurs twice", where="instrument", mend="Give each arm one design")
+
+
+def save_instrument(instrument: Instrument, folder: Path) -> None:
+    """Write `units.jsonl`, `slots.csv` and `digest` into an existing folder."""
+    lines: list[str] = []
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(["arm", "unit_id", *_SLOT_FIELDS])
+    for unit in instrument.units:
+        lines.append(_canonical(_head(unit)))
+        for slot in unit.slots:
+            cells = [unit.arm, unit.unit_id, *(getattr(slot, column) for column in _SLOT_FIELDS)]
+            writer.writerow([guard(cell) if isinstance(cell, str) else cell for cell in cells])
+    (folder / UNITS).write_text("".join(line + "\n" for line in lines), encoding="utf-8", newline="\n")
+    (folder / SLOTS).write_text(table.getvalue(), encoding="utf-8", newline="")
+    (folder / DIGEST).write_text(instrument.digest + "\n", encoding="utf-8", newline="\n")
+
+
+def load_instrument(folder: Path) -> Instrument:
+    """Read an instrument and hold it against its digest.
+
+    Raises:
+        InstrumentError: A file is missing or unreadable, or the content does not match the digest.
+    """
+    slots = dict(_read(folder / SLOTS, _parse_slots))
+    units = tuple(_read(folder / UNITS, lambda text: _parse_units(text, slots)))
+    instrument = Instrument(units)
+    recorded = _read(folder / DIGEST, lambda text: [text.strip()])[0]
+    if instrument.digest != recorded:
+        raise InstrumentError(
+            f"the content has the digest {instrument.digest[:12]}..., not the recorded {recorded[:12]}...",
+            where=str(folder),
+            mend="A file was changed after the build: restore it, or build the study again into a new folder",
+        )
+    return instrument
+
+
+def _read(path: Path, parse: Callable[[str], Iterable[Any]]) -> list[Any]:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return list(parse(file.read()))
+    except FileNotFoundError:
+        raise InstrumentError("the file is missing", where=str(path), mend="Build the study again") from None
+    except EvenhandError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, csv.Error) as problem:
+        raise InstrumentError(
+            f"the file is damaged ({problem})", where=str(path), mend="Restore it, or build the study again"
+        ) from None
+
+
+def _parse_slots(text: str) -> Iterable[tuple[tuple[str, str], tuple[Slot, ...]]]:
+    slots: dict[tuple[str, str], list[Slot]] = {}
+    for row in csv.DictReader(io.StringIO(text), strict=True):
+        cells: dict[str, Any] = {column: unguard(cell) for column, cell in row.items()}
+        key = (cells.pop("arm"), cells.pop("unit_id"))
+        cells |= {column: int(cells[column]) for column in ("position", "name_rank")}
+        slots.setdefault(key, []).append(Slot(**cells))
+    return ((key, tuple(found)) for key, found in slots.items())
+
+
+def _parse_units(text: str, slots: Mapping[tuple[str, str], tuple[Slot, ...]]) -> Iterable[Unit]:
+    heads: Iterable[dict[str, Any]] = (json.loads(line) for line in text.split("\n") if line)
+    return [Unit(**head, slots=slots[head["arm"], head["unit_id"]]) for head in heads]
+
+
+def _head(unit: Unit) -> dict[str, Any]:
+    return {name: getattr(unit, name) for name in _HEAD_FIELDS}
+
+
+def _cells(slot: Slot) -> dict[str, Any]:
+    return {name: getattr(slot, name) for name in _SLOT_FIELDS}
+
+
+def _canonical(content: object) -> str:
+    return json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,7 @@
+"""The one loader of domain packs. A pack is a folder of data; see `aid/README.md` for its files."""
+
+from evenhand.packs.loader import load_pack, shipped_packs
+from evenhand.packs.names import Name
+from evenhand.packs.pack import Category, Groups, Pack, Profile, Scenario
+
+__all__ = ["Category", "Groups", "Name", "Pack", "Profile", "Scenario", "load_pack", "shipped_packs"]

@@ -1,0 +1,240 @@
+"""From a folder of data to a `Pack`, with every rule of the pack checked."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+from evenhand.errors import PackError
+from evenhand.packs.names import Name, read_names
+from evenhand.packs.pack import NAME_SLOT, Category, Groups, Pack, Scenario
+from evenhand.records import as_record, read_toml
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SHIPPED = Path(__file__).parent
+WORDING_PLACEHOLDERS = ("number", "n", "example", "total")
+_STRICT = ConfigDict(extra="forbid", str_strip_whitespace=False)
+
+Text = Annotated[str, Field(min_length=1)]
+Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class _Length:
+    tolerance: Annotated[int, Field(ge=0)]
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class _Category:
+    templates: Text
+    target_words: Annotated[int, Field(gt=0)]
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class _Groups:
+    race: Annotated[tuple[Text, ...], Field(min_length=2)]
+    gender: Annotated[tuple[Text, ...], Field(min_length=2)]
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class _Manifest:
+    """The keys of `pack.toml`."""
+
+    name: Identifier
+    title: Text
+    version: Text
+    license: Text
+    framings: Annotated[tuple[Identifier, ...], Field(min_length=1)]
+    groups: _Groups
+    length: _Length
+    categories: Annotated[dict[str, _Category], Field(min_length=1)]
+    wordings: Annotated[dict[str, dict[str, Text]], Field(min_length=1)]
+    citation: str = ""
+    slot_label: Text = "Application"
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class _Scenario:
+    """One `[[scenarios]]` table of a template file."""
+
+    id: Identifier
+    opening: Text
+    closing: Text
+    framings: dict[str, Text]
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class _Templates:
+    scenarios: tuple[_Scenario, ...] = field(default_factory=tuple)
+
+
+def shipped_packs() -> tuple[str, ...]:
+    """The names of the packs that come with Evenhand, sorted."""
+    return tuple(sorted(path.parent.name for path in SHIPPED.glob("*/pack.toml")))
+
+
+def load_pack(name: str, *, beside: Path | None = None) -> Pack:
+    """Load and check a pack.
+
+    Args:
+        name: A shipped pack's name, or the path of a pack's folder (anything with a slash, or an existing folder).
+        beside: The folder that relative paths start from (a study file's own folder).
+
+    Returns:
+        The pack, every rule of its own checked.
+
+    Raises:
+        PackError: No such pack, a missing or unknown key, an unknown placeholder, a name or framing that does
+            not fit the groups, or a rendering off its target length.
+    """
+    folder = _folder(name, beside)
+    manifest_path = folder / "pack.toml"
+    manifest = as_record(_Manifest, read_toml(manifest_path, PackError), where=str(manifest_path), error=PackError)
+    names = read_names(folder / "names.csv")
+    pack = Pack(
+        name=manifest.name,
+        title=manifest.title,
+        version=manifest.version,
+        license=manifest.license,
+        citation=manifest.citation,
+        folder=folder,
+        slot_label=manifest.slot_label,
+        groups=Groups(race=manifest.groups.race, gender=manifest.groups.gender),
+        framings=manifest.framings,
+        categories=tuple(
+            Category(name=key, target_words=value.target_words) for key, value in manifest.categories.items()
+        ),
+        scenarios=_scenarios(folder, manifest),
+        names=names,
+        wordings=manifest.wordings,
+        tolerance=manifest.length.tolerance,
+    )
+    _check_wordings(pack.wordings, where=str(manifest_path))
+    _check_names(pack, where=str(folder / "names.csv"))
+    _check_templates(pack)
+    return pack
+
+
+def _folder(name: str, beside: Path | None) -> Path:
+    if name in shipped_packs():
+        return SHIPPED / name
+    folder = (beside or Path()) / name
+    if (folder / "pack.toml").is_file():
+        return folder
+    raise PackError(
+        f"unknown pack {name!r}",
+        where=str(folder),
+        mend=f"Name a shipped pack ({', '.join(shipped_packs())}) or a folder that holds pack.toml",
+    )
+
+
+def _scenarios(folder: Path, manifest: _Manifest) -> tuple[Scenario, ...]:
+    found: list[Scenario] = []
+    for category, entry in manifest.categories.items():
+        path = folder / entry.templates
+        templates = as_record(_Templates, read_toml(path, PackError), where=str(path), error=PackError)
+        if not templates.scenarios:
+            raise PackError("no scenarios", where=str(path), mend="Add a [[scenarios]] table")
+        for scenario in templates.scenarios:
+            where = f"{path}, scenario {scenario.id}"
+            if set(scenario.framings) != set(manifest.framings):
+                raise PackError(
+                    f"framings are {', '.join(scenario.framings)}",
+                    where=where,
+                    mend=f"Give exactly the framings of pack.toml: {', '.join(manifest.framings)}",
+                )
+            if any(scenario.id == earlier.scenario_id for earlier in found):
+                raise PackError("this scenario id occurs twice", where=where, mend="Rename one of them")
+            found.append(
+                Scenario(
+                    scenario_id=scenario.id,
+                    category=category,
+                    label=scenario.label,
+                    opening=scenario.opening.strip(),
+                    closing=scenario.closing.strip(),
+                    framings={framing: scenario.framings[framing].strip() for framing in manifest.framings},
+                )
+            )
+    return tuple(found)
+
+
+def _placeholders(text: str) -> list[str]:
+    """Everything in braces, and lone braces, in reading order."""
+    return re.findall(r"\{[^{}]*\}|[{}]", text)
+
+
+def _check_wordings(wordings: Mapping[str, Mapping[str, str]], *, where: str) -> None:
+    allowed = [f"{{{placeholder}}}" for placeholder in WORDING_PLACEHOLDERS]
+    for format_name, variants in wordings.items():
+        for variant, text in variants.items():
+            unknown = [found for found in _placeholders(text) if found not in allowed]
+            if unknown:
+                raise PackError(
+                    f"wordings.{format_name}.{variant} has the unknown placeholder {unknown[0]}",
+                    where=where,
+                    mend=f"Use {', '.join(allowed)}",
+                )
+
+
+def _check_names(pack: Pack, *, where: str) -> None:
+    for name in pack.names:
+        for level, levels, factor in (
+            (name.race, pack.groups.race, "race"),
+            (name.gender, pack.groups.gender, "gender"),
+        ):
+            if level not in levels:
+                raise PackError(
+                    f"{name.full!r} has the unknown {factor} {level!r}",
+                    where=where,
+                    mend=f"Use a level of groups.{factor} in pack.toml: {', '.join(levels)}",
+                )
+    for race in pack.groups.race:
+        for gender in pack.groups.gender:
+            ranks = [name.rank for name in pack.cell(race, gender)]
+            if ranks != list(range(1, len(ranks) + 1)) or not ranks:
+                raise PackError(
+                    f"the cell {race} {gender} has name ranks {ranks or 'none'}",
+                    where=where,
+                    mend="Give every race x gender cell names ranked 1, 2, 3, ...",
+                )
+
+
+def _check_templates(pack: Pack) -> None:
+    lengths: set[int] = {len(name.full.split()) for name in pack.names}
+    targets = {category.name: category.target_words for category in pack.categories}
+    for profile in pack.profiles():
+        where = f"{pack.folder}, scenario {profile.scenario_id}, framing {profile.framing}"
+        found = _placeholders(profile.text)
+        if found != [NAME_SLOT]:
+            raise PackError(
+                f"placeholders are {', '.join(found) or 'none'}",
+                where=where,
+                mend="Write {name} exactly once, and no other braces",
+            )
+        target = targets[profile.category]
+        words = len(profile.text.split()) - 1
+        for name_words in sorted(lengths):
+            total = words + name_words
+            if abs(total - target) > pack.tolerance:
+                raise PackError(
+                    f"{total} words with a name of {name_words}",
+                    where=where,
+                    mend=f"Keep every rendering of {profile.category} within {pack.tolerance} of {target} words",
+                )
+
+
+def word_counts(pack: Pack, names: tuple[Name, ...]) -> dict[str, tuple[int, int]]:
+    """Smallest and largest word count of a category's renderings under the names given."""
+    counts: dict[str, list[int]] = {}
+    for profile in pack.profiles():
+        for name in names:
+            counts.setdefault(profile.category, []).append(len(profile.render(name.full).split()))
+    return {category: (min(values), max(values)) for category, values in counts.items()}

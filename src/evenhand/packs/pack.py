@@ -1,0 +1,118 @@
+"""What a pack holds, as plain records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from evenhand.packs.names import Name
+
+NAME_SLOT = "{name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The demographic levels that names signal; the first level of each is its reference."""
+
+    race: tuple[str, ...]
+    gender: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One kind of need or document, with the length its texts are held to (words between white space)."""
+
+    name: str
+    target_words: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One story: a fixed opening and closing round a paragraph that varies by framing."""
+
+    scenario_id: str
+    category: str
+    label: str
+    opening: str
+    closing: str
+    framings: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Content with its name left open: a scenario under one framing (75 in the aid pack)."""
+
+    profile_id: str
+    category: str
+    scenario_id: str
+    framing: str
+    text: str
+
+    def render(self, full_name: str) -> str:
+        """The text with a name set in."""
+        return self.text.replace(NAME_SLOT, full_name)
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """A domain: its profiles, names and wordings.
+
+    Attributes:
+        name: The pack's short name, part of arm names.
+        version: Changes when results stop being comparable.
+        folder: Where it was read from.
+        slot_label: What an applicant's place is called in a bundle ("Request 1:").
+        groups: Demographic levels.
+        framings: Framing levels in ladder order.
+        categories: The categories in file order.
+        scenarios: All scenarios, category by category.
+        names: All names in file order.
+        wordings: format -> wording -> template with {number}, {n}, {example}, {total}.
+        tolerance: How many words a rendering may be off its category's target.
+    """
+
+    name: str
+    title: str
+    version: str
+    license: str
+    citation: str
+    folder: Path
+    slot_label: str
+    groups: Groups
+    framings: tuple[str, ...]
+    categories: tuple[Category, ...]
+    scenarios: tuple[Scenario, ...]
+    names: tuple[Name, ...]
+    wordings: Mapping[str, Mapping[str, str]]
+    tolerance: int
+
+    def profiles(self) -> tuple[Profile, ...]:
+        """Every scenario under every framing, in ladder order."""
+        return tuple(
+            Profile(
+                profile_id=f"{scenario.scenario_id}__{framing}",
+                category=scenario.category,
+                scenario_id=scenario.scenario_id,
+                framing=framing,
+                text=" ".join((scenario.opening, scenario.framings[framing], scenario.closing)),
+            )
+            for scenario in self.scenarios
+            for framing in self.framings
+        )
+
+    def cell(self, race: str, gender: str) -> tuple[Name, ...]:
+        """The names of one race x gender cell, by rank."""
+        return tuple(
+            sorted(
+                (name for name in self.names if name.race == race and name.gender == gender),
+                key=lambda name: name.rank,
+            )
+        )
+
+    def scenarios_of(self, category: str) -> tuple[Scenario, ...]:
+        """The scenarios of one category, in file order."""
+        return tuple(scenario for scenario in self.scenarios if scenario.category == category)

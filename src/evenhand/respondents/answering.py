@@ -1,0 +1,135 @@
+"""From a prompt to the reply of a simulated respondent."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.respondents import rule
+from evenhand.respondents.reading import Reading, normal, read_prompt, uniform
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evenhand.respondents.rule import Behaviour, Floats
+
+_TALK = (
+    "Thank you for sharing these with me. After weighing them carefully, my answer is: {answer}",
+    "I'm sorry to hear about these difficulties.\n\n{answer}",
+    "**Answer:** {answer}",
+    "As an AI, I can't verify these details, but going by the text alone: {answer}",
+)
+_REFUSALS = (
+    "I'm sorry, but I can't help with scoring people who ask for aid.",
+    "I won't do that: deciding between people in need isn't something I should do.",
+)
+_NONSENSE = ("All of them deserve support.", "It depends on the circumstances.")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOffer:
+    """A function that the prompt offers: its name and its parameters in order."""
+
+    name: str
+    parameters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a respondent says: text, or one function call."""
+
+    text: str = ""
+    call: str | None = None
+    arguments: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+def respond(prompt: str, *, who: str, behaviour: Behaviour, seed: int = 0, tools: Sequence[ToolOffer] = ()) -> Response:
+    """Answer a prompt. The same arguments give the same answer.
+
+    Noise is keyed by respondent, seed, prompt and the slot's content without its name: identical contents in
+    one prompt tie, while the same profile under another name in another prompt does not.
+
+    Args:
+        prompt: All text that a model would see.
+        who: The respondent's preset name; two presets draw different noise.
+        behaviour: What is planted.
+        seed: The seed sent with the request.
+        tools: The functions offered, if any.
+    """
+    reading = read_prompt(prompt)
+    key = hashlib.blake2b(prompt.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    stream = (who, behaviour.seed, seed, key)
+    if uniform("refuse", *stream) < behaviour.refusal:
+        return Response(_pick(_REFUSALS, "refusal", stream))
+    utility = _utilities(reading, behaviour, stream)
+    values = _values(reading, utility, behaviour, stream, tools)
+    if values is None:
+        return Response("I am not sure what is being asked.")
+    if tools:
+        return Response(call=tools[0].name, arguments=dict(zip(tools[0].parameters, values, strict=False)))
+    answer = ",".join(map(str, values))
+    if uniform("malformed", *stream) < behaviour.malformed:
+        return Response(_pick((*_NONSENSE, f"{answer},{answer}"), "nonsense", stream))
+    if uniform("chatty", *stream) < behaviour.chatty:
+        return Response(_pick(_TALK, "talk", stream).format(answer=answer))
+    return Response(answer)
+
+
+def _utilities(reading: Reading, behaviour: Behaviour, stream: tuple[Any, ...]) -> Floats:
+    people = reading.applicants
+    names = [person.name for person in people]
+    drawn = behaviour.name_sd > 0
+    planted = rule.planted_effects(
+        behaviour,
+        race=np.array([name.race if name else "" for name in names]),
+        gender=np.array([name.gender if name else "" for name in names]),
+        framing=np.array([person.framing for person in people]),
+        name_effect=np.array([normal("name", *stream[:2], name.full) if drawn and name else 0.0 for name in names]),
+    )
+    utility = rule.utilities(
+        behaviour,
+        content=np.array([person.utility for person in people]),
+        planted=planted,
+        noise=np.array([normal("noise", *stream, person.content) for person in people]),
+    )
+    if behaviour.split_identical:
+        contents = [person.content for person in people]
+        same = np.array([[own == other for other in contents] for own in contents], dtype=np.float64)
+        utility = same @ utility / same.sum(axis=1)
+    return utility
+
+
+def _values(
+    reading: Reading,
+    utility: Floats,
+    behaviour: Behaviour,
+    stream: tuple[Any, ...],
+    tools: Sequence[ToolOffer],
+) -> list[int] | None:
+    """The integers to answer with, or None where nothing understood was asked."""
+    if tools:
+        ranked = len(tools[0].parameters) > 1
+        return (rule.ranks(utility) if ranked else rule.decisions(utility)).tolist()
+    match reading.asked:
+        case "rate":
+            lowest, highest = reading.scale
+            return rule.ratings(utility, lowest=lowest, highest=highest).tolist()
+        case "decide":
+            return rule.decisions(utility).tolist()
+        case "rank_ties":
+            return rule.ranks(utility).tolist()
+        case "rank":
+            # A strict order was asked for: equal slots are told apart by lot, save by who insists on equality.
+            lots = np.array([uniform("lot", *stream, place) for place in range(len(utility))])
+            return rule.ranks(utility, tie_breaker=None if behaviour.split_identical else lots).tolist()
+        case "allocate":
+            return rule.allocations(utility, total=reading.total).tolist()
+        case "nothing":
+            return None
+
+
+def _pick(choices: Sequence[str], what: str, stream: tuple[Any, ...]) -> str:
+    return choices[int(uniform(what, *stream) * len(choices))]

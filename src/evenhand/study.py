@@ -1,0 +1,196 @@
+"""The whole flow on one page: build, check, collect, tabulate, score. Read this first.
+
+A study file says what to ask; `build` freezes it as an instrument in a run directory; `collect` puts every unit to
+every model and keeps each reply in the ledger; `tabulate` reads the replies into the outcomes table; `score` draws
+the four pillars from it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evenhand import runs
+from evenhand.design.balance import check_composition
+from evenhand.design.bundles import DESIGNS
+from evenhand.design.hints import find_hints
+from evenhand.errors import RunError
+from evenhand.imports.fairfund import import_fairfund
+from evenhand.instrument import build_instrument
+from evenhand.packs import load_pack
+from evenhand.plan import load_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import polars as pl
+
+    from evenhand.analysis.scores import Scores
+    from evenhand.collection.runner import Progress, Respondent
+    from evenhand.design.balance import Check
+    from evenhand.instrument import Instrument, Unit
+    from evenhand.plan import Plan
+    from evenhand.runs import Run
+
+
+IMPORTS = {"fairfund": import_fairfund}
+
+
+def build(study: str | Path, folder: Path) -> Run:
+    """Build a study's instrument into a run directory; the same study into the same directory changes nothing."""
+    plan = load_plan(study)
+    return runs.create_run(plan, build_instrument(plan), folder)
+
+
+def import_materials(kind: str, source: Path, folder: Path) -> Run:
+    """Make a run from materials released elsewhere (`fairfund`)."""
+    plan, instrument = IMPORTS[kind](source)
+    return runs.create_run(plan, instrument, folder)
+
+
+def load_target(target: str) -> tuple[Plan, Instrument]:
+    """The plan and instrument of a run directory, or of a study built in memory."""
+    if runs.is_run(Path(target)):
+        run = runs.open_run(Path(target))
+        return run.plan, run.instrument
+    plan = load_plan(target)
+    return plan, build_instrument(plan)
+
+
+def check(plan: Plan, instrument: Instrument) -> tuple[tuple[Check, ...], list[str]]:
+    """The composition of every arm, and all problems: confounded arms, and hints at race or gender in the packs."""
+    rows = instrument.rows()
+    designs = {unit.arm: DESIGNS[unit.bundle_type] for unit in instrument.units}
+    checks = tuple(
+        found for arm in rows for found in check_composition(arm, rows[arm], contrasts=designs[arm].contrasts)
+    )
+    problems = [
+        f"arm {found.arm}: {found.contrast} is confounded with {found.factor} ({found.pattern})."
+        for found in checks
+        if found.status == "confounded"
+    ]
+    packs = sorted({arm.pack for arm in plan.arms if not plan.imported})
+    hints = [hint for pack in packs for hint in find_hints(load_pack(pack, beside=plan.folder))]
+    return checks, problems + [str(hint) for hint in hints]
+
+
+def account(run: Run, *, models: int) -> dict[str, Any]:
+    """Units, slots, requests and observations of a run, by arm and in total, for so many models."""
+    times = run.plan.epochs * models
+    arms = [
+        arm | {"requests": arm["units"] * times, "observations": arm["slots"] * times}
+        for arm in run.instrument.accounting()
+    ]
+    totals = {key: sum(arm[key] for arm in arms) for key in ("units", "slots", "requests", "observations")}
+    return {"study": run.plan.name, "digest": run.instrument.digest, **totals, "arms": arms}
+
+
+def collect(
+    run: Run,
+    respondents: Sequence[Respondent],
+    *,
+    progress: Progress,
+    arms: Sequence[str] = ("*",),
+    limit: int | None = None,
+    max_connections: int = 20,
+) -> None:
+    """Put units to models; every reply goes to the ledger as it arrives, and the same call resumes."""
+    from evenhand.collection import runner
+    from evenhand.collection.ledger import open_ledger
+
+    with open_ledger(run.ledger, digest=run.instrument.digest, write=True) as ledger:
+        runner.collect(
+            select_units(run, arms, limit),
+            respondents,
+            ledger,
+            settings=run.plan.settings,
+            epochs=run.plan.epochs,
+            seed=run.plan.seed,
+            max_connections=max_connections,
+            progress=progress,
+        )
+
+
+def select_units(run: Run, arms: Sequence[str], limit: int | None) -> tuple[Unit, ...]:
+    """The units of the arms that match any of the patterns (`aid-rank-*`), or the first so many of them."""
+    from fnmatch import fnmatchcase
+
+    known = list(dict.fromkeys(unit.arm for unit in run.instrument.units))
+    chosen = {arm for arm in known if any(fnmatchcase(arm, pattern) for pattern in arms)}
+    if not chosen:
+        raise RunError(f"no arm matches {', '.join(arms)}", where="--arm", mend=f"The arms are {', '.join(known)}")
+    return tuple(unit for unit in run.instrument.units if unit.arm in chosen)[:limit]
+
+
+def tabulate(run: Run) -> pl.DataFrame:
+    """Read every reply into the outcomes table, and keep it in the run as Parquet."""
+    from evenhand.collection.ledger import open_ledger
+    from evenhand.outcomes.doors import write_outcomes
+    from evenhand.outcomes.table import tabulate as build_table
+
+    with open_ledger(run.ledger, digest=run.instrument.digest) as ledger:
+        table = build_table(run.instrument, ledger, study=run.plan.name, epochs=run.plan.epochs)
+    if run.writable:
+        write_outcomes(table, run.outcomes)
+    return table
+
+
+def status(run: Run, *, arms: Sequence[str] = ("*",), limit: int | None = None) -> list[dict[str, Any]]:
+    """What became of each model's units (times epochs), and its tokens, from the ledger."""
+    from evenhand.collection.ledger import open_ledger
+    from evenhand.collection.progress import summarise
+
+    with open_ledger(run.ledger, digest=run.instrument.digest) as ledger:
+        return summarise(select_units(run, arms, limit), ledger, epochs=run.plan.epochs)
+
+
+def read_tables(paths: Sequence[Path]) -> pl.DataFrame:
+    """The outcomes of files and runs, one below the other."""
+    import polars as pl
+
+    from evenhand.outcomes.doors import read_outcomes, validate
+
+    tables = [tabulate(runs.open_run(path)) if path.is_dir() else read_outcomes(path) for path in paths]
+    table = pl.concat(tables)
+    if len(tables) > 1:
+        validate(table, where=" + ".join(str(path) for path in paths))
+    return table
+
+
+def score(
+    outcomes: pl.DataFrame,
+    *,
+    method: str = "released",
+    denominators: Path | None = None,
+    recompute: bool = False,
+    boot: int = 2000,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> Scores:
+    """The four pillars of FairFund-Bench; by default with the released method and denominators."""
+    from evenhand.analysis.denominators import Denominators
+    from evenhand.analysis.scores import score as score_pillars
+
+    return score_pillars(
+        outcomes,
+        denominators=Denominators.read(denominators) if denominators else None,
+        recompute=recompute,
+        boot=boot,
+        seed=seed,
+        method=method,
+        progress=progress,
+    )
+
+
+def keep_scores(run: Run, scores: Scores) -> list[Path]:
+    """Write scores into the run's results, as JSON and CSV."""
+    from evenhand.analysis.scores import write_scores
+
+    return write_scores(scores, run.results)
+
+
+def published_leaderboard() -> pl.DataFrame:
+    """The 14 published models' pillars (Lukk 2026)."""
+    from evenhand.analysis.scores import published_leaderboard
+
+    return published_leaderboard()

@@ -1,0 +1,250 @@
+"""Collection: every unit once, malformed answers asked again, failures kept and taken up again."""
+
+import dataclasses
+import json
+import sqlite3
+from collections import Counter
+
+import pytest
+from inspect_ai.model import (
+    ChatCompletionChoice,
+    ChatMessageAssistant,
+    ModelAPI,
+    ModelOutput,
+    ModelUsage,
+    modelapi,
+)
+
+from evenhand.collection import runner
+from evenhand.collection.ledger import open_ledger
+from evenhand.collection.runner import Respondent
+from evenhand.errors import CollectionError, InputError, RunError
+from evenhand.instrument import build_instrument
+from evenhand.plan import load_plan
+
+SCRIPTS = {}
+
+
+class ScriptedAPI(ModelAPI):
+    """Says what a test's script says, given the prompt and how often it was asked."""
+
+    def __init__(self, model_name, base_url=None, api_key=None, config=None, **model_args):
+        super().__init__(model_name, base_url, api_key, [], config)
+        self.asked = Counter()
+
+    async def generate(self, input, tools, tool_choice, config):
+        prompt = input[-1].text
+        self.asked[prompt] += 1
+        said = SCRIPTS[self.model_name](prompt, self.asked[prompt], config)
+        if isinstance(said, Exception):
+            raise said
+        return ModelOutput(
+            model="scripted-1",
+            choices=[ChatCompletionChoice(message=ChatMessageAssistant(content=said), stop_reason="stop")],
+            usage=ModelUsage(input_tokens=7, output_tokens=1, total_tokens=8),
+        )
+
+
+@modelapi(name="scripted")
+def scripted():
+    return ScriptedAPI
+
+
+class Silent:
+    def __init__(self):
+        self.counts = {}
+        self.started = {}
+
+    def start(self, respondent, total, done):
+        self.started[respondent] = (total, done)
+        self.counts[respondent] = Counter()
+
+    def advance(self, respondent, status):
+        self.counts[respondent][status] += 1
+
+
+@pytest.fixture(scope="module")
+def instrument():
+    return build_instrument(load_plan("fairfund"))
+
+
+@pytest.fixture
+def collect(instrument, tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "BACKOFF_SECONDS", 0.001)
+
+    def run(*respondents, units=30, epochs=1, settings=None):
+        progress = Silent()
+        rate = [unit for unit in instrument.units if unit.format == "rate"][:units]
+        with open_ledger(tmp_path / "ledger.db", digest=instrument.digest, write=True) as ledger:
+            runner.collect(
+                rate,
+                respondents,
+                ledger,
+                settings=settings or load_plan("fairfund").settings,
+                epochs=epochs,
+                seed=1,
+                max_connections=5,
+                progress=progress,
+            )
+        return progress
+
+    return run
+
+
+@pytest.fixture
+def rows(tmp_path):
+    def read(columns="unit, attempt, cause, status"):
+        connection = sqlite3.connect(tmp_path / "ledger.db")
+        try:
+            return connection.execute(f"SELECT {columns} FROM attempts ORDER BY rowid").fetchall()
+        finally:
+            connection.close()
+
+    return read
+
+
+def test_every_unit_is_asked_once_and_a_second_run_asks_nothing(collect, rows):
+    first = collect(Respondent("sim/null"))
+    assert first.counts["sim/null"] == {"answered": 30}
+    assert len(rows()) == 30
+    assert set(rows("cause, attempt")) == {("first", 1)}
+    second = collect(Respondent("sim/null"))
+    assert second.started["sim/null"] == (30, 30)
+    assert len(rows()) == 30
+
+
+def test_what_was_sent_and_who_answered_is_kept(collect, rows):
+    SCRIPTS["plain"] = lambda prompt, times, config: "4"
+    collect(Respondent("scripted/plain"), units=1)
+    request, usage, version, stop = rows("request, usage, model_version, stop_reason")[0]
+    request = json.loads(request)
+    assert request["temperature"] == 0.0
+    assert request["top_p"] == 1.0
+    assert request["max_tokens"] == 4000
+    assert request["prompt"].startswith("Below is a request for aid.")
+    assert json.loads(usage)["input_tokens"] == 7
+    assert (version, stop) == ("scripted-1", "stop")
+
+
+def test_a_malformed_answer_is_asked_again_once_with_another_seed(collect, rows):
+    seeds = []
+
+    def script(prompt, times, config):
+        seeds.append(config.seed)
+        return "3" if times == 2 else "it depends"
+
+    SCRIPTS["malformed"] = script
+    progress = collect(Respondent("scripted/malformed"), units=1)
+    assert rows("attempt, cause, status") == [(1, "first", "malformed"), (2, "malformed", "answered")]
+    assert seeds == [0, 1]
+    assert progress.counts["scripted/malformed"] == {"answered": 1}
+
+
+def test_twice_malformed_and_refused_are_final(collect, rows):
+    SCRIPTS["stubborn"] = lambda prompt, times, config: "it depends"
+    SCRIPTS["refuser"] = lambda prompt, times, config: "I can't help with that."
+    collect(Respondent("scripted/stubborn"), Respondent("scripted/refuser"), units=3)
+    collect(Respondent("scripted/stubborn"), Respondent("scripted/refuser"), units=3)
+    statuses = Counter(rows("respondent, status"))
+    assert statuses == {("scripted/stubborn", "malformed"): 6, ("scripted/refuser", "refused"): 3}
+
+
+def test_failed_requests_are_rows_and_are_taken_up_again(collect, rows):
+    broken = {"on": True}
+
+    def script(prompt, times, config):
+        return ConnectionError("no route") if broken["on"] and times % 2 and len(prompt) % 3 == 0 else "2"
+
+    SCRIPTS["flaky"] = script
+    collect(Respondent("scripted/flaky"))
+    found = rows("unit, attempt, cause, status, error_class, error")
+    errors = [row for row in found if row[3] == "error"]
+    assert errors
+    assert all(row[4] == "ConnectionError" and "no route" in row[5] for row in errors)
+    last = {row[0]: row for row in found}
+    assert {row[3] for row in last.values()} == {"answered"}
+    assert all(row[2] == "transport" for row in found if row[1] > 1)
+
+
+def test_a_unit_left_in_error_is_asked_by_the_next_run_alone(collect, rows):
+    state = {"up": False, "victim": None}
+
+    def script(prompt, times, config):
+        state["victim"] = state["victim"] or prompt
+        return TimeoutError("slow") if prompt == state["victim"] and not state["up"] else "5"
+
+    SCRIPTS["slow"] = script
+    collect(Respondent("scripted/slow"), units=10)
+    assert len(rows()) == 9 + 1 + runner.TRANSPORT_RETRIES
+    state["up"] = True
+    progress = collect(Respondent("scripted/slow"), units=10)
+    assert progress.started["scripted/slow"] == (10, 9)
+    assert rows("cause, status")[-1] == ("transport", "answered")
+    assert len(rows()) == 9 + 1 + runner.TRANSPORT_RETRIES + 1
+
+
+def test_a_run_of_errors_alone_stops_with_the_cause(collect, rows):
+    SCRIPTS["down"] = lambda prompt, times, config: PermissionError("401 bad key")
+    with pytest.raises(CollectionError, match="401 bad key") as caught:
+        collect(Respondent("scripted/down"))
+    assert caught.value.exit_code == 3
+    assert len({row[0] for row in rows()}) < 30
+
+
+def test_epochs_are_distinct_calls_with_their_own_seeds(collect, rows):
+    seeds = set()
+
+    def script(prompt, times, config):
+        seeds.add(config.seed)
+        return "1"
+
+    SCRIPTS["twice"] = script
+    collect(Respondent("scripted/twice"), units=4, epochs=2)
+    assert Counter(rows("epoch")) == {(1,): 4, (2,): 4}
+    assert seeds == {0, 1000}
+
+
+def test_models_are_asked_in_the_same_shuffled_order(collect, rows):
+    collect(Respondent("sim/null"), Respondent("sim/noisy"))
+    order = {
+        name: [unit for unit, respondent in rows("unit, respondent") if respondent == name]
+        for name in ("sim/null", "sim/noisy")
+    }
+    assert order["sim/null"] == order["sim/noisy"]
+    assert order["sim/null"] != sorted(order["sim/null"])
+
+
+def test_arguments_are_part_of_the_id_and_labels_replace_it(collect, rows):
+    collect(Respondent("sim/null", {"noise": 1.0}), Respondent("sim/null", {"noise": 2.0}, "loud"), units=2)
+    assert {row[0] for row in rows("respondent")} == {"sim/null[noise=1.0]", "loud"}
+    with pytest.raises(RunError, match="--as"):
+        collect(Respondent("sim/null", {"noise": 3.0}, "loud"), units=2)
+
+
+def test_the_same_label_with_other_settings_is_refused(collect):
+    settings = load_plan("fairfund").settings
+    collect(Respondent("sim/null"), units=2)
+    with pytest.raises(RunError, match="--as"):
+        collect(Respondent("sim/null"), units=2, settings=dataclasses.replace(settings, temperature=0.5))
+
+
+@pytest.mark.parametrize("model", ["nowhere/model", "sim/nobody", "plainword"])
+def test_an_unusable_model_is_one_message_before_anything_is_sent(collect, model):
+    with pytest.raises(InputError) as caught:
+        collect(Respondent(model))
+    assert caught.value.mend
+
+
+def test_a_wrong_argument_of_a_simulated_respondent_is_named(collect):
+    with pytest.raises(InputError, match="nois"):
+        collect(Respondent("sim/null", {"nois": 1}))
+
+
+def test_the_simulated_provider_answers_like_the_respondent(collect, rows, instrument):
+    from evenhand.respondents import PRESETS, respond
+
+    collect(Respondent("sim/biased"), units=20)
+    said = {unit: json.loads(reply)["text"] for unit, reply in rows("unit, reply")}
+    for key, text in said.items():
+        direct = respond(instrument.by_key[key].prompt, who="biased", behaviour=PRESETS["biased"], seed=0)
+        assert text == direct.text

@@ -1,0 +1,58 @@
+"""The three answers of a composition check."""
+
+import itertools
+
+import pytest
+
+from evenhand.design.balance import check_composition
+
+
+def rows(cells):
+    return [
+        {
+            "race": race,
+            "gender": "F",
+            "framing": None,
+            "position": position,
+            "category": "c",
+            "scenario_id": "s",
+            "name": name,
+        }
+        for race, position, name in cells
+    ]
+
+
+def status(cells, factor):
+    found = {(check.contrast, check.factor): check for check in check_composition("arm", rows(cells))}
+    return found["race", factor]
+
+
+def test_equal_counts_are_crossed():
+    cells = list(itertools.product(["W", "B"], [1, 2], ["x"]))
+    cells = [(race, position, f"{race}{name}") for race, position, name in cells]
+    assert status(cells, "position").status == "crossed"
+    assert status(cells, "name").status == "crossed"
+
+
+def test_equal_proportions_are_quota():
+    cells = [("W", 1, "w")] * 4 + [("B", 1, "b")] * 2 + [("W", 2, "w")] * 2 + [("B", 2, "b")]
+    assert status(cells, "position").status == "quota"
+
+
+@pytest.mark.parametrize("times", [1, 5])
+def test_lined_up_levels_are_confounded_and_named(times):
+    cells = ([("W", 1, "w")] * 2 + [("B", 2, "b")] * 2) * times
+    found = status(cells, "position")
+    assert found.status == "confounded"
+    assert (
+        "race W meets position 1" in found.pattern or "race B meets" in found.pattern or "race W meets" in found.pattern
+    )
+
+
+def test_uneven_use_of_names_is_confounded():
+    cells = [("W", 1, "w1"), ("W", 2, "w1"), ("W", 1, "w2"), ("B", 1, "b"), ("B", 2, "b"), ("B", 1, "b")]
+    assert status(cells, "name").status == "confounded"
+
+
+def test_a_single_group_is_no_contrast():
+    assert check_composition("arm", rows([("W", 1, "w"), ("W", 2, "w")])) == ()

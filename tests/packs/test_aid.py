@@ -1,0 +1,100 @@
+"""The aid pack holds what Lukk (2026) describes, in texts of our own."""
+
+import pytest
+
+from evenhand.design.hints import find_hints, hints_in
+from evenhand.packs import load_pack, shipped_packs
+
+FRAMINGS = ("no_cause", "structural", "self_cause", "stigma_no_redemption", "stigma_redemption")
+TARGETS = {"Medical": 200, "Rent": 120, "Education": 190}
+
+
+@pytest.fixture(scope="module")
+def aid():
+    return load_pack("aid")
+
+
+def test_seventy_five_templates_and_forty_names(aid):
+    assert len(aid.profiles()) == 75
+    assert aid.framings == FRAMINGS
+    assert {category.name: category.target_words for category in aid.categories} == TARGETS
+    assert all(len(aid.scenarios_of(category)) == 5 for category in TARGETS)
+    assert len(aid.names) == 40
+    assert all(len(aid.cell(race, gender)) == 5 for race in aid.groups.race for gender in aid.groups.gender)
+    assert aid.groups.race[0] == "White"
+
+
+def test_every_rendering_is_within_25_words_of_its_target(aid):
+    for profile in aid.profiles():
+        for name in aid.names:
+            words = len(profile.render(name.full).split())
+            assert abs(words - TARGETS[profile.category]) <= 25, (profile.profile_id, words)
+
+
+def test_the_redemption_text_is_the_stigma_text_with_something_put_in(aid):
+    for scenario in aid.scenarios:
+        stigma, redemption = scenario.framings["stigma_no_redemption"], scenario.framings["stigma_redemption"]
+        common = next(i for i in range(len(stigma) + 1) if i == len(stigma) or stigma[i] != redemption[i])
+        rest = len(stigma) - common
+        assert rest == 0 or redemption.endswith(stigma[common:]), scenario.scenario_id
+        assert len(redemption.split()) >= len(stigma.split()) + 8
+
+
+def test_framings_of_a_scenario_share_what_followed_from_the_cause(aid):
+    """At least one whole sentence stands in all five: only the cause of need changes."""
+    for scenario in aid.scenarios:
+        sentences = [set(text.replace("! ", ". ").split(". ")) for text in scenario.framings.values()]
+        sentences = [{sentence.strip(" .") for sentence in group} for group in sentences]
+        assert set.intersection(*sentences), scenario.scenario_id
+        assert len(set(scenario.framings.values())) == 5
+
+
+def test_closings_thank_the_reader(aid):
+    assert all("thank" in scenario.closing.lower() for scenario in aid.scenarios)
+
+
+@pytest.mark.parametrize("pack", shipped_packs())
+def test_shipped_packs_pass_the_lint(pack):
+    assert find_hints(load_pack(pack)) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("As a single mother of two I work nights.", "single mother"),
+        ("I'm a father and I need help.", "a father"),
+        ("My husband lost his job.", "My husband"),
+        ("My late wife and I", "My late wife"),
+        ("Please help Mr. {name}.", "Mr"),
+        ("Miss {name} needs help.", "Miss"),
+        ("She has always worked hard.", "She"),
+        ("He\N{RIGHT SINGLE QUOTATION MARK}s a good worker.", "He's"),
+        ("I am a young woman with a plan.", "woman"),
+        ("I worked as a waitress.", "waitress"),
+        ("I was pregnant then.", "pregnant"),
+        ("I came here from Guatemala.", "Guatemala"),
+        ("Our church helped us.", "church"),
+        ("English is my second language.", "second language"),
+        ("the African-American community", "African-American"),
+        ("a Black family on our street", "Black family"),
+        ("I am the first Latina manager", "Latina"),
+        ("studying at an HBCU", "HBCU"),
+    ],
+)
+def test_hints_are_found(text, word):
+    assert word in [found for found, _, _ in hints_in(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My mother drove me to the clinic; she waited outside.",
+        "The surgeon said he could not operate yet.",
+        "I miss my work and my black coffee.",
+        "I finished a bachelor's degree at a community college.",
+        "We ate a white bread sandwich, other than that nothing.",
+        "My partner and my kids help where they can.",
+    ],
+)
+def test_plain_words_are_no_hints(text):
+    assert list(hints_in(text)) == []
