@@ -12,6 +12,7 @@ import io
 import json
 from collections import Counter
 from dataclasses import dataclass, fields
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from evenhand.errors import EvenhandError, InstrumentError, StudyError
 from evenhand.packs import Pack, load_pack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from evenhand.design.bundles import Bundle
@@ -105,6 +106,20 @@ class Instrument:
     def by_key(self) -> Mapping[str, Unit]:
         """Units by `{arm}/{unit_id}`."""
         return {unit.key: unit for unit in self.units}
+
+    def select(self, arms: Sequence[str]) -> Instrument:
+        """The part of the instrument whose arms match any of the patterns (`aid-rank-*`).
+
+        Raises:
+            InstrumentError: No arm matches.
+        """
+        known = list(dict.fromkeys(unit.arm for unit in self.units))
+        chosen = {arm for arm in known if any(fnmatchcase(arm, pattern) for pattern in arms)}
+        if not chosen:
+            raise InstrumentError(
+                f"no arm matches {', '.join(arms)}", where="--arm", mend=f"The arms are {', '.join(known)}"
+            )
+        return Instrument(tuple(unit for unit in self.units if unit.arm in chosen))
 
     def accounting(self) -> list[dict[str, Any]]:
         """Units and slots by arm, in order of the arms."""

@@ -2,23 +2,13 @@
 
 A study file says what to ask; `build` freezes it as an instrument in a run directory; `collect` puts every unit to
 every model and keeps each reply in the ledger; `tabulate` reads the replies into the outcomes table; `score` draws
-the four pillars from it.
+the four pillars from it. Each step imports its own rooms when it runs, so that a command pays for what it uses.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from evenhand import runs
-from evenhand.design.balance import check_composition
-from evenhand.design.bundles import DESIGNS
-from evenhand.design.hints import find_hints
-from evenhand.errors import RunError
-from evenhand.imports.fairfund import import_fairfund
-from evenhand.instrument import build_instrument
-from evenhand.packs import load_pack
-from evenhand.plan import load_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,25 +23,33 @@ if TYPE_CHECKING:
     from evenhand.runs import Run
 
 
-IMPORTS = {"fairfund": import_fairfund}
-
-
 def build(study: str | Path, folder: Path) -> Run:
     """Build a study's instrument into a run directory; the same study into the same directory changes nothing."""
+    from evenhand.instrument import build_instrument
+    from evenhand.plan import load_plan
+    from evenhand.runs import create_run
+
     plan = load_plan(study)
-    return runs.create_run(plan, build_instrument(plan), folder)
+    return create_run(plan, build_instrument(plan), folder)
 
 
 def import_materials(kind: str, source: Path, folder: Path) -> Run:
     """Make a run from materials released elsewhere (`fairfund`)."""
+    from evenhand.imports import IMPORTS
+    from evenhand.runs import create_run
+
     plan, instrument = IMPORTS[kind](source)
-    return runs.create_run(plan, instrument, folder)
+    return create_run(plan, instrument, folder)
 
 
 def load_target(target: str) -> tuple[Plan, Instrument]:
     """The plan and instrument of a run directory, or of a study built in memory."""
-    if runs.is_run(Path(target)):
-        run = runs.open_run(Path(target))
+    from evenhand.instrument import build_instrument
+    from evenhand.plan import load_plan
+    from evenhand.runs import is_run, open_run
+
+    if is_run(Path(target)):
+        run = open_run(Path(target))
         return run.plan, run.instrument
     plan = load_plan(target)
     return plan, build_instrument(plan)
@@ -59,16 +57,18 @@ def load_target(target: str) -> tuple[Plan, Instrument]:
 
 def check(plan: Plan, instrument: Instrument) -> tuple[tuple[Check, ...], list[str]]:
     """The composition of every arm, and all problems: confounded arms, and hints at race or gender in the packs."""
-    rows = instrument.rows()
+    from evenhand.design.balance import check_composition
+    from evenhand.design.bundles import DESIGNS
+    from evenhand.design.hints import find_hints
+    from evenhand.packs import load_pack
+
     designs = {unit.arm: DESIGNS[unit.bundle_type] for unit in instrument.units}
     checks = tuple(
-        found for arm in rows for found in check_composition(arm, rows[arm], contrasts=designs[arm].contrasts)
+        found
+        for arm, rows in instrument.rows().items()
+        for found in check_composition(arm, rows, contrasts=designs[arm].contrasts)
     )
-    problems = [
-        f"arm {found.arm}: {found.contrast} is confounded with {found.factor} ({found.pattern})."
-        for found in checks
-        if found.status == "confounded"
-    ]
+    problems = [found.problem for found in checks if found.status == "confounded"]
     packs = sorted({arm.pack for arm in plan.arms if not plan.imported})
     hints = [hint for pack in packs for hint in find_hints(load_pack(pack, beside=plan.folder))]
     return checks, problems + [str(hint) for hint in hints]
@@ -113,13 +113,16 @@ def collect(
 
 def select_units(run: Run, arms: Sequence[str], limit: int | None) -> tuple[Unit, ...]:
     """The units of the arms that match any of the patterns (`aid-rank-*`), or the first so many of them."""
-    from fnmatch import fnmatchcase
+    return run.instrument.select(arms).units[:limit]
 
-    known = list(dict.fromkeys(unit.arm for unit in run.instrument.units))
-    chosen = {arm for arm in known if any(fnmatchcase(arm, pattern) for pattern in arms)}
-    if not chosen:
-        raise RunError(f"no arm matches {', '.join(arms)}", where="--arm", mend=f"The arms are {', '.join(known)}")
-    return tuple(unit for unit in run.instrument.units if unit.arm in chosen)[:limit]
+
+def status(run: Run, *, arms: Sequence[str] = ("*",), limit: int | None = None) -> list[dict[str, Any]]:
+    """What became of each model's units (times epochs), and its tokens, from the ledger."""
+    from evenhand.collection.ledger import open_ledger
+    from evenhand.collection.progress import summarise
+
+    with open_ledger(run.ledger, digest=run.instrument.digest) as ledger:
+        return summarise(select_units(run, arms, limit), ledger, epochs=run.plan.epochs)
 
 
 def tabulate(run: Run) -> pl.DataFrame:
@@ -135,26 +138,23 @@ def tabulate(run: Run) -> pl.DataFrame:
     return table
 
 
-def status(run: Run, *, arms: Sequence[str] = ("*",), limit: int | None = None) -> list[dict[str, Any]]:
-    """What became of each model's units (times epochs), and its tokens, from the ledger."""
-    from evenhand.collection.ledger import open_ledger
-    from evenhand.collection.progress import summarise
-
-    with open_ledger(run.ledger, digest=run.instrument.digest) as ledger:
-        return summarise(select_units(run, arms, limit), ledger, epochs=run.plan.epochs)
-
-
 def read_tables(paths: Sequence[Path]) -> pl.DataFrame:
     """The outcomes of files and runs, one below the other."""
     import polars as pl
 
     from evenhand.outcomes.doors import read_outcomes, validate
 
-    tables = [tabulate(runs.open_run(path)) if path.is_dir() else read_outcomes(path) for path in paths]
+    tables = [_read_run(path) if path.is_dir() else read_outcomes(path) for path in paths]
     table = pl.concat(tables)
     if len(tables) > 1:
         validate(table, where=" + ".join(str(path) for path in paths))
     return table
+
+
+def _read_run(folder: Path) -> pl.DataFrame:
+    from evenhand.runs import open_run
+
+    return tabulate(open_run(folder))
 
 
 def score(
@@ -166,6 +166,7 @@ def score(
     boot: int = 2000,
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
+    where: str = "outcomes",
 ) -> Scores:
     """The four pillars of FairFund-Bench; by default with the released method and denominators."""
     from evenhand.analysis.denominators import Denominators
@@ -179,6 +180,7 @@ def score(
         seed=seed,
         method=method,
         progress=progress,
+        where=where,
     )
 
 
@@ -191,6 +193,6 @@ def keep_scores(run: Run, scores: Scores) -> list[Path]:
 
 def published_leaderboard() -> pl.DataFrame:
     """The 14 published models' pillars (Lukk 2026)."""
-    from evenhand.analysis.scores import published_leaderboard
+    from evenhand.analysis.scores import published_leaderboard as read_published
 
-    return published_leaderboard()
+    return read_published()

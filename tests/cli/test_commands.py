@@ -116,7 +116,7 @@ def test_score_prints_its_contract(evenhand, collected):
     assert {"method", "boot", "rows", "denominators"} <= set(found)
     assert (found["method"], found["boot"]) == ("released", 20)
     assert {"model", "p1", "p2", "p3", "p4", "p1_se", "p4_se"} <= set(found["rows"][0])
-    assert len(found["denominators"]) == 17 or len(found["denominators"]) == 18
+    assert len(found["denominators"]) == 18
     assert set(found["denominators"][0]) == {"kind", "axis_a", "axis_b", "denom"}
 
 

@@ -171,6 +171,11 @@ def print_status(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def print_leaderboard(scores: Scores, published: pl.DataFrame) -> None:
+    """Print the scored models among the published ones."""
+    _out().print(leaderboard(scores, published))
+
+
+def leaderboard(scores: Scores, published: pl.DataFrame) -> Table:
     """The scored models among the published ones, by P1."""
     table = Table(
         title=f"FairFund-Bench pillars ({escape(scores.method)} method, {scores.boot} bootstrap replicates)",
@@ -188,7 +193,7 @@ def print_leaderboard(scores: Scores, published: pl.DataFrame) -> None:
     for row, own in sorted(rows, key=lambda item: item[0]["p1"] if item[0]["p1"] is not None else float("inf")):
         cells = [_interval(row, pillar) for pillar in ("p1", "p2", "p3", "p4")]
         table.add_row(escape(row["model"]), *cells, style="bold" if own else "dim")
-    _out().print(table)
+    return table
 
 
 def _interval(row: Mapping[str, Any], pillar: str) -> str:

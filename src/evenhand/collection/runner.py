@@ -231,6 +231,8 @@ class _Asker:
             error_class, error = type(problem).__name__, str(problem)
             self.counts.last_error = f"{error_class}: {error}"[:500]
         answer = _read(unit, reply)
+        if answer and answer.status == "error":
+            self.counts.last_error = answer.reason
         self.ledger.record(
             Attempt(
                 unit=unit.key,

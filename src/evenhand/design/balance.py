@@ -35,6 +35,11 @@ class Check:
     status: CheckStatus
     pattern: str
 
+    @property
+    def problem(self) -> str:
+        """The check as a complaint, for one that found confounding."""
+        return f"arm {self.arm}: {self.contrast} is confounded with {self.factor} ({self.pattern})."
+
 
 def check_composition(
     arm: str,

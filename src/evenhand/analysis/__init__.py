@@ -1,0 +1,1 @@
+"""What each paper asks of the outcomes, answered as tidy rows."""

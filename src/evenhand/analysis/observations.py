@@ -1,0 +1,190 @@
+"""The outcomes that the pillars read, as one small array for each model, pool and task."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from evenhand.analysis.contrasts import CELLS, FRAMINGS, GENDERS, RACES
+from evenhand.analysis.denominators import BUNDLE_TYPES, POOLS, TASKS
+from evenhand.errors import OutcomesError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+_LEVELS = {
+    "task": TASKS,
+    "bundle_type": (*BUNDLE_TYPES, "rate"),
+    "race": RACES,
+    "gender": GENDERS,
+    "framing": FRAMINGS,
+}
+_VALUES = ("rating", "rank", "dollars")
+_NEEDED = ("model", "wording_variant", "unit_id", "valid", *_LEVELS, *_VALUES)
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """One model's outcomes in one pool and task. Higher is better: a rank is negated.
+
+    Attributes:
+        cells: Shape (populated,): the numbers of the populated cells, ascending.
+        units: Shape (units, 2 x populated), units by their id: the sum of outcomes in each populated cell,
+            then the number of outcomes in each.
+        count: How many outcomes there are.
+        total: Their sum.
+        squares: The sum of their squares.
+    """
+
+    cells: NDArray[np.intp]
+    units: NDArray[np.float64]
+    count: int
+    total: int
+    squares: int
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """Every model's strata.
+
+    Attributes:
+        models: By model, in the order of their names: by (pool, task), those that have outcomes. A model
+            without a single valid outcome is there, with no strata.
+    """
+
+    models: Mapping[str, dict[tuple[str, str], Stratum]]
+
+
+def observe(outcomes: pl.DataFrame, *, where: str = "outcomes") -> Observations:
+    """Read the valid base-wording rows of the three tasks into arrays.
+
+    Args:
+        outcomes: The outcomes table; where arms have a tag, the primary ones are read.
+        where: The file, for messages.
+
+    Raises:
+        OutcomesError: A column is missing, a label is none of the benchmark's, a valid row has no value, or
+            there is no row to score.
+    """
+    rows = _rows_to_score(outcomes, where=where)
+    models = rows["model"].unique().sort().to_list()
+    codes = rows.select(
+        _code("model", models),
+        *(_code(column, levels) for column, levels in _LEVELS.items()),
+        _unit(rows).alias("unit"),
+        _value().alias("value"),
+        "valid",
+    )
+    for column in _LEVELS:
+        if codes[column].null_count():
+            raise _unknown_labels(rows, column, where=where)
+    codes = codes.filter("valid")
+    if not codes.height:
+        raise OutcomesError(
+            "there is no valid row to score", where=where, mend="Score outcomes of rate, rank or allocate"
+        )
+    if codes["value"].null_count():
+        raise OutcomesError(
+            "a valid row has no value", where=where, mend="Read the file with `read_outcomes`, which says where"
+        )
+    return _as_observations({name: codes[name].to_numpy() for name in codes.columns}, models, where=where)
+
+
+def _rows_to_score(outcomes: pl.DataFrame, *, where: str) -> pl.DataFrame:
+    lacking = [name for name in _NEEDED if name not in outcomes.columns]
+    if lacking:
+        raise OutcomesError(
+            f"the column {', '.join(lacking)} is missing", where=where, mend="Score a table of outcomes"
+        )
+    keep = (pl.col("wording_variant") == "base") & pl.col("task").is_in(TASKS)
+    if "tag" in outcomes.columns:
+        keep &= pl.col("tag").fill_null("primary") == "primary"
+    rows = outcomes.filter(keep)
+    return rows.select(*_NEEDED, "arm" if "arm" in rows.columns else pl.lit(None, pl.String).alias("arm"))
+
+
+def _unknown_labels(rows: pl.DataFrame, column: str, *, where: str) -> OutcomesError:
+    levels = _LEVELS[column]
+    unknown = sorted({"NA" if label is None else str(label) for label in rows[column].unique()} - set(levels))
+    return OutcomesError(
+        f"{column} has labels that FairFund-Bench does not know: {', '.join(unknown)}",
+        where=where,
+        mend=f"The scorer reads {column} {', '.join(levels)}; leave the rows of other studies out",
+    )
+
+
+def _code(column: str, levels: Sequence[str]) -> pl.Expr:
+    """The number of each label among the levels; null where it is none of them."""
+    return pl.col(column).cast(pl.Enum(levels), strict=False).to_physical().cast(pl.Int64)
+
+
+def _unit(rows: pl.DataFrame) -> pl.Expr:
+    """A number for each unit, ascending by unit id and then arm, whatever the order of rows."""
+    arms = rows["arm"].fill_null("").unique().sort().to_list()
+    arm = pl.col("arm").fill_null("").cast(pl.Enum(arms)).to_physical().cast(pl.Int64)
+    return _code("unit_id", rows["unit_id"].unique().sort().to_list()) * len(arms) + arm
+
+
+def _value() -> pl.Expr:
+    return (
+        pl.when(pl.col("task") == "rate")
+        .then(pl.col("rating"))
+        .when(pl.col("task") == "rank")
+        .then(-pl.col("rank"))
+        .otherwise(pl.col("dollars"))
+        .cast(pl.Int64)
+    )
+
+
+def _as_observations(codes: dict[str, NDArray[np.int64]], models: list[str], *, where: str) -> Observations:
+    stratum = codes["model"] * len(POOLS) + _pool_numbers(codes["bundle_type"], codes["task"], where=where)
+    cell = (codes["race"] * len(GENDERS) + codes["gender"]) * len(FRAMINGS) + codes["framing"]
+    order = np.lexsort((codes["unit"], stratum))
+    stratum, unit, cell, value = (column[order] for column in (stratum, codes["unit"], cell, codes["value"]))
+    starts = np.flatnonzero(np.diff(stratum, prepend=-1))
+    found: dict[str, dict[tuple[str, str], Stratum]] = {model: {} for model in models}
+    for start, end in pairwise([*starts.tolist(), len(stratum)]):
+        model, pool = divmod(int(stratum[start]), len(POOLS))
+        rows = slice(start, end)
+        found[models[model]][POOLS[pool]] = _as_stratum(unit[rows], cell[rows], value[rows])
+    return Observations(found)
+
+
+def _pool_numbers(bundle_type: NDArray[np.int64], task: NDArray[np.int64], *, where: str) -> NDArray[np.int64]:
+    pools, tasks = _LEVELS["bundle_type"], _LEVELS["task"]
+    numbers = np.full((len(pools), len(tasks)), -1)
+    for number, (pool, name) in enumerate(POOLS):
+        numbers[pools.index(pool), tasks.index(name)] = number
+    found = numbers[bundle_type, task]
+    strange = np.flatnonzero(found < 0)
+    if len(strange):
+        pool, name = pools[bundle_type[strange[0]]], tasks[task[strange[0]]]
+        raise OutcomesError(
+            f"bundle_type {pool} does not go with task {name}",
+            where=where,
+            mend="Task rate has bundle_type rate; rank and allocate have the seven types of bundles",
+        )
+    return found
+
+
+def _as_stratum(unit: NDArray[np.int64], cell: NDArray[np.int64], value: NDArray[np.int64]) -> Stratum:
+    """Add up one stratum, whose rows come sorted by unit."""
+    unit_at = np.cumsum(np.diff(unit, prepend=unit[0]) != 0)
+    units = int(unit_at[-1]) + 1
+    at = unit_at * CELLS + cell
+    counts = np.bincount(at, minlength=units * CELLS).reshape(units, CELLS)
+    sums = np.bincount(at, weights=value, minlength=units * CELLS).reshape(units, CELLS)
+    cells = np.flatnonzero(counts.any(axis=0))
+    return Stratum(
+        cells=cells,
+        units=np.hstack([sums[:, cells], counts[:, cells]]).astype(np.float64),
+        count=len(value),
+        total=int(value.sum()),
+        squares=int((value * value).sum()),
+    )

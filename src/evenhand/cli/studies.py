@@ -1,0 +1,68 @@
+"""Commands that make a run directory and check it: build, check, import."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from evenhand.cli.options import json_option, out_option, print_json
+
+
+@click.command()
+@click.argument("study_file", metavar="STUDY")
+@out_option
+@click.option(
+    "--models", type=click.IntRange(min=1), default=1, show_default=True, help="Models to count requests for."
+)
+@json_option
+def build(study_file: str, out: Path, models: int, as_json: bool) -> int:
+    """Build a study's instrument. STUDY is a preset (fairfund, fairfund-wording, demo) or a TOML file."""
+    from evenhand import study
+    from evenhand.cli import console
+
+    run = study.build(study_file, out)
+    accounting = study.account(run, models=models)
+    if as_json:
+        print_json(accounting)
+    else:
+        console.print_accounting(accounting, run.folder)
+    return 0
+
+
+@click.command()
+@click.argument("target", metavar="RUN|STUDY")
+@json_option
+def check(target: str, as_json: bool) -> int:
+    """Check a design: composition of every arm, and hints at race or gender in its packs. Exit 1 on a problem."""
+    from evenhand import study
+    from evenhand.cli import console
+
+    plan, instrument = study.load_target(target)
+    checks, problems = study.check(plan, instrument)
+    if as_json:
+        from dataclasses import asdict
+
+        print_json({"arms": [asdict(found) for found in checks], "problems": problems})
+    else:
+        console.print_checks(checks, problems)
+    return 1 if problems else 0
+
+
+@click.command(name="import")
+@click.argument("kind", type=click.Choice(["fairfund"]))
+@click.argument("source", metavar="PATH", type=click.Path(path_type=Path))
+@out_option
+@json_option
+def import_(kind: str, source: Path, out: Path, as_json: bool) -> int:
+    """Make a run from materials released elsewhere."""
+    from evenhand import study
+    from evenhand.cli import console
+
+    made = study.import_materials(kind, source, out)
+    accounting = study.account(made, models=1)
+    if as_json:
+        print_json(accounting)
+    else:
+        console.print_accounting(accounting, made.folder)
+    return 0

@@ -1,0 +1,56 @@
+"""Writing a file whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from typing import TYPE_CHECKING
+
+from evenhand.errors import OutcomesError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file beside its place and move it there when it is complete.
+
+    Args:
+        path: The file; one that exists is replaced.
+        data: All of its content.
+
+    Raises:
+        OutcomesError: It cannot be written there. A file that existed is then as it was.
+    """
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        try:
+            with part.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, where they are not there yet.
+
+    Raises:
+        OutcomesError: It cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> OutcomesError:
+    return OutcomesError(
+        f"it cannot be written ({error.strerror})",
+        where=str(path),
+        mend="Choose a folder that exists and that you may write to",
+    )

@@ -1,0 +1,211 @@
+"""The columns of the outcomes table: one row per slot per respondent per epoch.
+
+The first 28 columns are those of the FairFund-Bench codebook (Lukk 2026, arXiv 2607.28934) in its order;
+the rest are Evenhand's own. Which levels race, gender, framing or category may take is a pack's business
+and is not fixed here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import polars as pl
+
+from evenhand.errors import OutcomesError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from polars.datatypes import DataTypeClass
+
+Absent = Literal["refused", "NA", "blank"]
+"""How a column says that a value is missing: it may not be, by `NA`, or by an empty cell.
+
+Where the word NA may be a real value (a person called NA), it is never read as missing.
+"""
+
+TASKS = (
+    "rate",
+    "decide",
+    "rank",
+    "rank_ties",
+    "allocate",
+    "tool_decide",
+    "tool_rank",
+    "purpose_choice",
+    "purpose_open",
+)
+CONTEXTS = ("single", "multi")
+MODES = ("transparent", "disguised")
+STATUSES = ("answered", "refused", "malformed", "no_answer", "error", "missing")
+
+VALUE_COLUMNS = {
+    "rate": "rating",
+    "rank": "rank",
+    "rank_ties": "rank",
+    "tool_rank": "rank",
+    "allocate": "dollars",
+    "decide": "decision",
+    "tool_decide": "decision",
+    "purpose_choice": "choice",
+    "purpose_open": "text",
+}
+"""The column that holds the value of an answer, for each task."""
+
+BUNDLE_KEY = ("model", "task", "wording_variant", "unit_id", "epoch", "arm")
+"""What names one unit put to one respondent; with `position` it names one slot, that is, one row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of the table.
+
+    Attributes:
+        name: Its name.
+        dtype: Its polars type.
+        absent: How it says that a value is missing.
+        labels: The values it may take, where they are fixed.
+        released: Whether the released FairFund-Bench codebook has it.
+    """
+
+    name: str
+    dtype: DataTypeClass
+    absent: Absent = "NA"
+    labels: tuple[str, ...] = ()
+    released: bool = True
+
+
+COLUMNS = (
+    Column("job_id", pl.String, "refused"),
+    Column("model", pl.String, "refused"),
+    Column("task", pl.String, "refused", labels=TASKS),
+    Column("wording_variant", pl.String, "refused"),
+    Column("bundle_type", pl.String),
+    Column("comparison_context", pl.String, labels=CONTEXTS),
+    Column("mode", pl.String, labels=MODES),
+    Column("focal_axis", pl.String),
+    Column("unit_id", pl.String, "refused"),
+    Column("bundle_size", pl.Int64, "refused"),
+    Column("position", pl.Int64, "refused"),
+    Column("stimulus_id", pl.String, "refused"),
+    Column("category", pl.String),
+    Column("scenario_id", pl.String),
+    Column("name_rank", pl.Int64),
+    Column("race", pl.String),
+    Column("gender", pl.String),
+    Column("framing", pl.String),
+    Column("rating", pl.Int64),
+    Column("rank", pl.Int64),
+    Column("dollars", pl.Int64),
+    Column("valid", pl.Boolean, "refused"),
+    Column("refused", pl.Boolean, "refused"),
+    Column("malformed", pl.Boolean, "refused"),
+    Column("safety_disclaimer", pl.Boolean, "refused"),
+    Column("parse_reason", pl.String, "refused"),
+    Column("retry_count", pl.Int64, "refused"),
+    Column("missing", pl.Boolean, "refused"),
+    Column("study", pl.String, released=False),
+    Column("arm", pl.String, released=False),
+    Column("tag", pl.String, released=False),
+    Column("domain", pl.String, released=False),
+    Column("epoch", pl.Int64, "refused", released=False),
+    Column("stratum", pl.String, released=False),
+    Column("name", pl.String, "blank", released=False),
+    Column("pseudo_group", pl.String, released=False),
+    Column("attribute", pl.String, released=False),
+    Column("decision", pl.Int64, released=False),
+    Column("choice", pl.String, released=False),
+    Column("text", pl.String, released=False),
+    Column("status", pl.String, "refused", labels=STATUSES, released=False),
+    Column("tied", pl.Boolean, "refused", released=False),
+)
+"""All columns in their order."""
+
+RELEASED = tuple(column.name for column in COLUMNS if column.released)
+"""The 28 columns of the released codebook, in its order."""
+
+SCHEMA: dict[str, DataTypeClass] = {column.name: column.dtype for column in COLUMNS}
+
+EMPTY_TEXT = frozenset({"parse_reason"})
+"""The text column that may be empty although it may not be missing: a valid row has no reason to give."""
+
+
+def check_columns(columns: Iterable[str], *, where: str) -> None:
+    """Refuse a table that lacks a column of the released codebook.
+
+    Args:
+        columns: The names the table has; more than the schema knows are allowed.
+        where: The file, for the message.
+
+    Raises:
+        OutcomesError: Naming every column that is not there.
+    """
+    present = set(columns)
+    lacking = [name for name in RELEASED if name not in present]
+    if not lacking:
+        return
+    one = len(lacking) == 1
+    raise OutcomesError(
+        f"the column{'' if one else 's'} {', '.join(lacking)} {'is' if one else 'are'} missing",
+        where=where,
+        mend="An outcomes file has the 28 columns of the FairFund-Bench codebook, separated by commas",
+    )
+
+
+def conform(frame: pl.DataFrame, *, where: str = "outcomes") -> pl.DataFrame:
+    """Give a table every column of the schema, in order and in its type.
+
+    Where the table lacks one of Evenhand's own columns, the status is derived from the flags (valid,
+    refused, missing, else malformed), the epoch is 1, `tied` is false (not known to be tied) and the others
+    are missing. Columns that the schema does not know are left out.
+
+    Args:
+        frame: A table with at least the 28 released columns.
+        where: The file, for messages.
+
+    Raises:
+        OutcomesError: A released column is missing, or values do not fit their column's type.
+    """
+    check_columns(frame.columns, where=where)
+    present = [column for column in COLUMNS if column.name in frame.columns]
+    frame = _cast(frame.select(column.name for column in present), present, where=where)
+    defaults = {
+        "status": derive_status(),
+        "epoch": pl.lit(1, dtype=pl.Int64),
+        "tied": pl.lit(value=False),
+    }
+    frame = frame.with_columns(
+        defaults.get(column.name, pl.lit(None, dtype=column.dtype)).alias(column.name)
+        for column in COLUMNS
+        if column not in present
+    )
+    return frame.select(column.name for column in COLUMNS)
+
+
+def derive_status() -> pl.Expr:
+    """The status as far as the released flags tell it: they know neither `no_answer` nor `error`."""
+    return (
+        pl.when(pl.col("valid"))
+        .then(pl.lit("answered"))
+        .when(pl.col("refused"))
+        .then(pl.lit("refused"))
+        .when(pl.col("missing"))
+        .then(pl.lit("missing"))
+        .otherwise(pl.lit("malformed"))
+    )
+
+
+def _cast(frame: pl.DataFrame, columns: Iterable[Column], *, where: str) -> pl.DataFrame:
+    for column in columns:
+        if frame.schema[column.name] == column.dtype:
+            continue
+        try:
+            frame = frame.with_columns(pl.col(column.name).cast(column.dtype, strict=True))
+        except pl.exceptions.PolarsError as error:
+            raise OutcomesError(
+                f"the column {column.name} holds {frame.schema[column.name]}, not {column.dtype}",
+                where=where,
+                mend=f"Give {column.name} as {column.dtype}",
+            ) from error
+    return frame

@@ -1,0 +1,1 @@
+"""Estimators that know nothing of audits: arrays in, numbers out."""
