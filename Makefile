@@ -15,10 +15,10 @@ demo: setup
 	$(RUN) evenhand demo
 
 test: setup
-	$(RUN) pytest -q -m "not slow"
+	$(RUN) pytest -q -n auto -m "not slow"
 
 test-slow: setup
-	$(RUN) pytest -q -m slow
+	$(RUN) pytest -q -n auto -m slow
 
 check: setup
 	$(RUN) ruff format --check src tests benchmarks docs

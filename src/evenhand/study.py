@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import polars as pl
 
     from evenhand.analysis.scores import Scores
+    from evenhand.collection.ledger import Attempt
     from evenhand.collection.runner import Progress, Respondent
     from evenhand.design.balance import Check
     from evenhand.instrument import Instrument, Unit
@@ -116,13 +117,44 @@ def select_units(run: Run, arms: Sequence[str], limit: int | None) -> tuple[Unit
     return run.instrument.select(arms).units[:limit]
 
 
-def status(run: Run, *, arms: Sequence[str] = ("*",), limit: int | None = None) -> list[dict[str, Any]]:
-    """What became of each model's units (times epochs), and its tokens, from the ledger."""
+def status(
+    run: Run, *, arms: Sequence[str] = ("*",), limit: int | None = None
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What became of the units, from the ledger: rows by model, and by model and arm."""
     from evenhand.collection.ledger import open_ledger
     from evenhand.collection.progress import summarise
 
     with open_ledger(run.ledger, digest=run.instrument.digest) as ledger:
         return summarise(select_units(run, arms, limit), ledger, epochs=run.plan.epochs)
+
+
+def compare_groups(run: Run) -> pl.DataFrame:
+    """Whether units shown to one group were refused, malformed or lost more often, as tidy rows."""
+    import polars as pl
+
+    from evenhand.analysis.validity import unanswered_by_group
+    from evenhand.collection.ledger import open_ledger
+    from evenhand.collection.progress import standing_rows
+
+    with open_ledger(run.ledger, digest=run.instrument.digest) as ledger:
+        slots = standing_rows(run.instrument.units, ledger, epochs=run.plan.epochs)
+    return unanswered_by_group(pl.DataFrame(slots))
+
+
+def replies(
+    run: Run, *, statuses: Sequence[str] = (), models: Sequence[str] = (), arms: Sequence[str] = ("*",)
+) -> Iterator[tuple[Unit, Attempt]]:
+    """The raw reply that counts of each unit, with its unit, by status, model and arm."""
+    from evenhand.collection.ledger import open_ledger
+
+    units = run.instrument.select(arms).by_key
+    with open_ledger(run.ledger, digest=run.instrument.digest) as ledger:
+        for model in ledger.respondents():
+            if models and model not in models:
+                continue
+            for attempt in ledger.replies(model, statuses=statuses):
+                if attempt.unit in units:
+                    yield units[attempt.unit], attempt
 
 
 def tabulate(run: Run) -> pl.DataFrame:

@@ -11,6 +11,8 @@ import click
 from evenhand.cli.options import INCOMPLETE, json_option, print_json, run_argument
 from evenhand.errors import InputError
 
+STATUSES = ("answered", "refused", "malformed", "no_answer", "error")
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -96,7 +98,8 @@ def run(
         max_connections=max_connections,
         quiet=as_json,
     )
-    rows = [row for row in study.status(opened, arms=arms, limit=limit) if row["model"] in respondents]
+    rows, _ = study.status(opened, arms=arms, limit=limit)
+    rows = [row for row in rows if row["model"] in respondents]
     if as_json:
         print_json({"models": rows})
     else:
@@ -108,16 +111,50 @@ def run(
 @run_argument
 @json_option
 def status(folder: Path, as_json: bool) -> int:
-    """How far a run is: what became of its units, by model, and the tokens used."""
+    """How far a run is: what became of its units by model, arm and group, and the tokens used."""
     from evenhand import study
     from evenhand.cli import console
     from evenhand.runs import open_run
 
-    rows = study.status(open_run(folder))
+    opened = open_run(folder)
+    models, arms = study.status(opened)
+    groups = study.compare_groups(opened).to_dicts() if models else []
     if as_json:
-        print_json({"models": rows})
+        print_json({"models": models, "arms": arms, "groups": groups})
     else:
-        console.print_status(rows)
+        console.print_status(models)
+        console.print_unanswered(arms, groups)
+    return 0
+
+
+@click.command()
+@run_argument
+@click.option("--status", "statuses", multiple=True, type=click.Choice(STATUSES), help="Only this; may be repeated.")
+@click.option("--model", "models", multiple=True, help="Only this model; may be repeated.")
+@click.option("--arm", "arms", multiple=True, default=("*",), help="Only arms that match this pattern.")
+@click.option("--limit", type=click.IntRange(min=1), help="At most so many.")
+@json_option
+def replies(
+    folder: Path,
+    statuses: tuple[str, ...],
+    models: tuple[str, ...],
+    arms: tuple[str, ...],
+    limit: int | None,
+    as_json: bool,
+) -> int:
+    """Show raw replies and how they were read: `evenhand replies RUN --status malformed`."""
+    from itertools import islice
+
+    from evenhand import study
+    from evenhand.cli import console
+    from evenhand.runs import open_run
+
+    found = study.replies(open_run(folder), statuses=statuses, models=models, arms=arms)
+    shown = [console.reply_record(unit, attempt) for unit, attempt in islice(found, limit)]
+    if as_json:
+        print_json({"replies": shown})
+    else:
+        console.print_replies(shown)
     return 0
 
 

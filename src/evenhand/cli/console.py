@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -27,10 +28,13 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evenhand.analysis.scores import Scores
+    from evenhand.collection.ledger import Attempt
     from evenhand.design.balance import Check
+    from evenhand.instrument import Unit
 
 WIDE = 160
 _FAILURES = ("malformed", "refused", "no_answer", "error")
+UNANSWERED = ("refused", "malformed", "no_answer", "error", "missing")
 
 
 def _out() -> Console:
@@ -168,6 +172,81 @@ def print_status(rows: Sequence[Mapping[str, Any]]) -> None:
     for row in rows:
         table.add_row(escape(row["model"]), *(f"{row[column]:,}" for column in columns))
     _out().print(table)
+
+
+def print_unanswered(arms: Sequence[Mapping[str, Any]], groups: Sequence[Mapping[str, Any]]) -> None:
+    """Where units were not answered: by arm, then by group with the test that the groups' shares are the same."""
+    console = _out()
+    lost = [row for row in arms if row["units"] > row["answered"]]
+    if not lost:
+        return
+    table = Table(title="Units without an answer, by arm")
+    for column in ("model", "arm"):
+        table.add_column(column)
+    for column in ("units", *UNANSWERED):
+        table.add_column(column.replace("_", " "), justify="right")
+    for row in lost:
+        counts = (f"{row[column]:,}" for column in ("units", *UNANSWERED))
+        table.add_row(escape(row["model"]), escape(row["arm"]), *counts)
+    console.print(table)
+    compared = [row for row in groups if row["p_value"] is not None]
+    table = Table(
+        title="Shares by group, where a unit holds one group",
+        caption="Bundles that hold every group lose all of them together: differences are not identified there.",
+        caption_justify="left",
+    )
+    for column in ("model", "arm", "status", "factor", "group"):
+        table.add_column(column)
+    for column in ("share", "95% interval", "units", "p, groups alike"):
+        table.add_column(column, justify="right")
+    for row in compared:
+        texts = (row["model"], row["arm"], row["estimand"].removeprefix("share_"), row["term"], row["group"])
+        interval = f"{row['conf_low']:.1%} to {row['conf_high']:.1%}"
+        numbers = (f"{row['estimate']:.1%}", interval, f"{row['n']:,}", f"{row['p_value']:.3f}")
+        table.add_row(*(escape(text) for text in texts), *numbers)
+    if compared:
+        console.print(table)
+
+
+def reply_record(unit: Unit, attempt: Attempt) -> dict[str, Any]:
+    """What is shown of one raw reply."""
+    reply = attempt.reply
+    return {
+        "unit": unit.key,
+        "model": attempt.respondent,
+        "epoch": attempt.epoch,
+        "attempt": attempt.attempt,
+        "cause": attempt.cause,
+        "status": attempt.status,
+        "reason": attempt.reason,
+        "names": [slot.name for slot in unit.slots],
+        "text": reply.text if reply else None,
+        "reasoning": reply.reasoning if reply else None,
+        "tool_calls": [asdict(call) for call in reply.tool_calls] if reply else [],
+        "stop_reason": reply.stop_reason if reply else None,
+        "error": attempt.error,
+    }
+
+
+def print_replies(records: Sequence[Mapping[str, Any]]) -> None:
+    """Raw replies, one below the other; control characters are shown, not obeyed."""
+    console = _out()
+    for record in records:
+        head = f"{record['unit']}  {record['model']}  epoch {record['epoch']}, attempt {record['attempt']}"
+        console.print(_visible(head), style="bold", markup=False, soft_wrap=True)
+        why = f": {record['reason']}" if record["reason"] else ""
+        console.print(_visible(f"{record['status']}{why}; stop {record['stop_reason']}"), markup=False, soft_wrap=True)
+        for part in (record["reasoning"], record["text"], record["error"]):
+            if part:
+                console.print(_visible(str(part)), markup=False, soft_wrap=True)
+        for call in record["tool_calls"]:
+            console.print(_visible(f"call {call['function']}({call['arguments']!r})"), markup=False, soft_wrap=True)
+        console.print()
+
+
+def _visible(text: str) -> str:
+    """Model text is untrusted: what would steer a terminal, or cannot be printed, is shown by its number."""
+    return "".join(c if c == "\n" or c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
 
 def print_leaderboard(scores: Scores, published: pl.DataFrame) -> None:

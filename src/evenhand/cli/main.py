@@ -57,7 +57,9 @@ for _command in (
     studies.check,
     collecting.run,
     collecting.status,
+    collecting.replies,
     collecting.outcomes,
+    scoring.parse,
     scoring.score,
     studies.import_,
 ):

@@ -20,7 +20,7 @@ from evenhand.errors import RunError
 from evenhand.formats.types import Reply, ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 VERSION = 1
@@ -201,6 +201,25 @@ class Ledger:
         )
         for unit, epoch, status, _, retries, reply in rows:
             yield unit, epoch, status, retries, _reply(reply) if reply else None
+
+    def replies(self, respondent: str, *, statuses: Sequence[str] = ()) -> Iterator[Attempt]:
+        """The last attempt of each unit, where it has one of the statuses; of all units where none is named."""
+        rows = self._connection.execute(
+            "SELECT unit, epoch, MAX(attempt), cause, started, latency, request, status, reason, reply, usage, "
+            "model_version, error_class, error FROM attempts WHERE respondent = ? GROUP BY unit, epoch ORDER BY rowid",
+            (respondent,),
+        )
+        for unit, epoch, number, cause, started, latency, request, status, reason, reply, usage, *rest in rows:
+            if statuses and status not in statuses:
+                continue
+            yield Attempt(
+                *(unit, respondent, epoch, number, cause, started, latency, json.loads(request), status, reason),
+                reply=_reply(reply) if reply else None,
+                usage=json.loads(usage) if usage else None,
+                model_version=rest[0],
+                error_class=rest[1],
+                error=rest[2],
+            )
 
     def tokens(self, respondent: str) -> tuple[int, int]:
         """Input and output tokens over all attempts, as the provider counted them."""

@@ -1,4 +1,4 @@
-"""How far a run is, from its units and the ledger."""
+"""How far a run is, from its units and the ledger alone: no reply is read again."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 STATUSES = ("answered", "refused", "malformed", "no_answer", "error", "missing")
 
 
-def summarise(units: Sequence[Unit], ledger: Ledger, *, epochs: int) -> list[dict[str, Any]]:
-    """One row a respondent, counted in units times epochs.
+def summarise(
+    units: Sequence[Unit], ledger: Ledger, *, epochs: int
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Counts by respondent, and by respondent and arm, in units times epochs.
 
     Args:
         units: The units to count, an instrument's or some of its arms'.
@@ -25,23 +27,48 @@ def summarise(units: Sequence[Unit], ledger: Ledger, *, epochs: int) -> list[dic
         epochs: Repetitions of each unit.
 
     Returns:
-        Rows with `model`, `units`, a count for each status, `final` (needing no further request),
-        `input_tokens` and `output_tokens` over all attempts.
+        Two lists of rows with `model`, `units` and a count for each status; those by respondent also with `final`
+        (needing no further request), `input_tokens` and `output_tokens` over all attempts, the others with `arm`.
     """
-    rows: list[dict[str, Any]] = []
-    wanted = {(unit.key, epoch) for unit in units for epoch in range(1, epochs + 1)}
+    arms = list(dict.fromkeys(unit.arm for unit in units))
+    models: list[dict[str, Any]] = []
+    by_arm: list[dict[str, Any]] = []
     for respondent in ledger.respondents():
-        standings = [standing for key, standing in ledger.standings(respondent).items() if key in wanted]
-        counts = Counter(standing.status for standing in standings)
-        counts["missing"] = len(wanted) - len(standings)
+        standings = ledger.standings(respondent)
+        counts: dict[str, Counter[str]] = {arm: Counter() for arm in arms}
+        final = 0
+        for unit in units:
+            for epoch in range(1, epochs + 1):
+                standing = standings.get((unit.key, epoch))
+                counts[unit.arm][standing.status if standing else "missing"] += 1
+                final += is_final(standing)
+        total = sum(counts.values(), Counter[str]())
         tokens_in, tokens_out = ledger.tokens(respondent)
-        rows.append(
-            {"model": respondent, "units": len(wanted)}
-            | {status: counts[status] for status in STATUSES}
-            | {
-                "final": sum(is_final(standing) for standing in standings),
-                "input_tokens": tokens_in,
-                "output_tokens": tokens_out,
-            }
+        models.append(
+            {"model": respondent, **_counted(total), "final": final}
+            | {"input_tokens": tokens_in, "output_tokens": tokens_out}
         )
-    return rows
+        by_arm.extend({"model": respondent, "arm": arm, **_counted(counts[arm])} for arm in arms)
+    return models, by_arm
+
+
+def standing_rows(units: Sequence[Unit], ledger: Ledger, *, epochs: int) -> dict[str, list[Any]]:
+    """Every slot with what became of its unit, as columns: what a comparison of groups needs, replies unread."""
+    columns: dict[str, list[Any]] = {
+        name: [] for name in ("model", "arm", "domain", "task", "unit_id", "epoch", "race", "gender", "status")
+    }
+    for respondent in ledger.respondents():
+        standings = ledger.standings(respondent)
+        for unit in units:
+            for epoch in range(1, epochs + 1):
+                standing = standings.get((unit.key, epoch))
+                status = standing.status if standing else "missing"
+                for slot in unit.slots:
+                    row = (respondent, unit.arm, unit.domain, unit.format, unit.unit_id, epoch)
+                    for values, cell in zip(columns.values(), (*row, slot.race, slot.gender, status), strict=True):
+                        values.append(cell)
+    return columns
+
+
+def _counted(counts: Counter[str]) -> dict[str, int]:
+    return {"units": counts.total()} | {status: counts[status] for status in STATUSES}

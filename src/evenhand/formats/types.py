@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Status = Literal["answered", "refused", "malformed", "no_answer", "error"]
 """What became of one reply. `missing` (no reply at all) is a status of outcomes, not of answers."""
@@ -67,3 +70,66 @@ class Answer:
     value: Value = None
     reason: str = ""
     flags: tuple[str, ...] = ()
+
+    @property
+    def coded(self) -> Value:
+        """The value that counts as an answer: None unless the status is `answered`.
+
+        Analyses that readmit ties read `value`; whoever prints or tabulates answers reads this.
+        """
+        return self.value if self.status == "answered" else None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was asked, as far as reading the reply needs it.
+
+    Attributes:
+        slots: How many applications were shown: 1 for singles, 2 to 12 for bundles.
+        options: How many options a choice offered (A, B, ...).
+        total: What the amounts of an allocation must sum to.
+        label: What the applications are called in the prompt ("application", "request").
+        scale: The lowest and highest rating.
+    """
+
+    slots: int = 1
+    options: int = 5
+    total: int = 10_000
+    label: str = "application"
+    scale: tuple[int, int] = (1, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A function offered to the model.
+
+    Attributes:
+        name: The function's name.
+        description: What the model is told it does.
+        parameters: JSON schema of its arguments (an object).
+    """
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One way of asking: every module of a format ends in one of these.
+
+    Attributes:
+        name: The format's name.
+        read: Reads a reply; never raises on one.
+        bundle: Whether it asks about several applications at once.
+        choice: Whether it asks for one of several options.
+        example: The worked example of its instruction at (slots, total), where it has one.
+        tools: The functions it offers, where it does.
+    """
+
+    name: str
+    read: Callable[[Reply, Question], Answer]
+    bundle: bool = False
+    choice: bool = False
+    example: Callable[[int, int], str] | None = None
+    tools: Callable[[Question], tuple[ToolSpec, ...]] | None = None
