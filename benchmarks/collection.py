@@ -17,25 +17,15 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.solver import generate
 
 from evenhand import study
-from evenhand.collection.runner import Respondent
-
-
-class Quiet:
-    """A progress that says nothing."""
-
-    def start(self, respondent: str, total: int, done: int) -> None:
-        """Nothing to say."""
-
-    def advance(self, respondent: str, status: str) -> None:
-        """Nothing to say."""
+from evenhand.collection.models import Respondent
 
 
 def ours(folder: Path, units: int) -> float:
     """Seconds a unit of `study.collect`, ledger and all."""
     run = study.build("fairfund", folder / "run")
-    study.collect(run, [Respondent("sim/noisy")], progress=Quiet(), limit=10)
+    study.collect(run, [Respondent("sim/noisy")], limit=10)
     start = time.perf_counter()
-    study.collect(run, [Respondent("sim/null")], progress=Quiet(), limit=units)
+    study.collect(run, [Respondent("sim/null")], limit=units)
     return (time.perf_counter() - start) / units
 
 

@@ -227,7 +227,7 @@ def test_a_study_extends_a_preset(tmp_path):
 def test_a_run_is_made_once_and_opened_again(fairfund, tmp_path):
     plan = load_plan("fairfund")
     run = runs.create_run(plan, fairfund, tmp_path / "run")
-    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["instrument", "study.toml"]
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["instrument", "study.digest", "study.toml"]
     again = runs.create_run(plan, fairfund, tmp_path / "run")
     assert again.instrument == run.instrument
     assert dataclasses.replace(again.plan, folder=plan.folder) == plan
@@ -258,6 +258,8 @@ def test_a_pack_that_a_design_cannot_balance_is_refused(tmp_path):
     from evenhand.packs.loader import SHIPPED
 
     pack = shutil.copytree(SHIPPED / "aid", tmp_path / "mine")
+    manifest = pack / "pack.toml"
+    manifest.write_text(manifest.read_text().replace('name = "aid"', 'name = "mine"'))
     rows = (pack / "names.csv").read_text().splitlines()
     (pack / "names.csv").write_text("\n".join(row for row in rows if not row.startswith("wf5")) + "\n")
     with pytest.raises(DesignError, match="equally many names"):

@@ -12,7 +12,7 @@ from evenhand import formats
 from evenhand.formats.types import Reply
 from evenhand.instrument import build_instrument
 from evenhand.plan import load_plan
-from evenhand.respondents import PRESETS, respond, rule
+from evenhand.respondents import PRESETS, respond, rule, shipped
 
 SEEDS = range(12)
 EFFECT = -0.5
@@ -43,9 +43,7 @@ def gap(units, planted, seed):
 
 def truth(arm, planted, draws=40_000):
     """The gap on the observed scale, from the rule on arrays: contents drawn as they lie in the pack."""
-    from evenhand.respondents.reading import _known_contents
-
-    contents = np.array(sorted({utility for utility, _ in _known_contents().values()}))
+    contents = np.array(sorted({content.utility for content in shipped().contents.values()}))
     rng = np.random.default_rng(0)
     slots = 1 if arm == "aid-rate" else 4
     content = rng.choice(contents, size=(draws, slots))

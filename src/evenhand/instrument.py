@@ -18,16 +18,19 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand import formats
 from evenhand.cells import guard, unguard
+from evenhand.design.balance import Check, check_composition
 from evenhand.design.bundles import DESIGNS, compose
-from evenhand.design.stimuli import assemble
-from evenhand.errors import EvenhandError, InstrumentError, StudyError
+from evenhand.design.stimuli import assemble, disassemble
+from evenhand.errors import DesignError, EvenhandError, InstrumentError, StudyError
 from evenhand.packs import Pack, load_pack
+from evenhand.packs.pack import NAME_SLOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from evenhand.design.bundles import Bundle
+    from evenhand.formats import Answer, Reply
     from evenhand.plan import Arm, Plan
 
 UNITS, SLOTS, DIGEST = "units.jsonl", "slots.csv", "digest"
@@ -85,6 +88,15 @@ class Unit:
         """`{arm}/{unit_id}`, unique in a study."""
         return f"{self.arm}/{self.unit_id}"
 
+    def read(self, reply: Reply) -> Answer:
+        """Read a reply to this unit."""
+        return formats.read(self.format, reply, slots=len(self.slots), label=self.label)
+
+    def contents(self) -> tuple[str, ...]:
+        """The slots' texts with the name replaced by `{name}`, in order of position."""
+        texts = disassemble(self.prompt, len(self.slots), label=self.label)
+        return tuple(text.replace(slot.name, NAME_SLOT) for text, slot in zip(texts, self.slots, strict=True))
+
 
 _HEAD_FIELDS = tuple(field.name for field in fields(Unit) if field.name != "slots")
 _SLOT_FIELDS = tuple(field.name for field in fields(Slot))
@@ -99,8 +111,8 @@ class Instrument:
     @cached_property
     def digest(self) -> str:
         """SHA-256 over the canonical JSON of all units and slots, as 64 hex digits."""
-        content = [_head(unit) | {"slots": [_cells(slot) for slot in unit.slots]} for unit in self.units]
-        return hashlib.sha256(_canonical(content).encode()).hexdigest()
+        content = [_head(unit) | {"slots": [_fields(slot) for slot in unit.slots]} for unit in self.units]
+        return hashlib.sha256(_canonical(content).encode("utf-8", "surrogatepass")).hexdigest()
 
     @cached_property
     def by_key(self) -> Mapping[str, Unit]:
@@ -128,11 +140,28 @@ class Instrument:
         tags = {unit.arm: unit.tag for unit in self.units}
         return [{"arm": arm, "tag": tags[arm], "units": units[arm], "slots": slots[arm]} for arm in units]
 
+    def texts(self) -> dict[tuple[str, str, str], str]:
+        """Every text that is shown, by domain, scenario and framing, the name replaced by `{name}`."""
+        return {
+            (unit.domain, slot.scenario_id, slot.framing): text
+            for unit in self.units
+            for slot, text in zip(unit.slots, unit.contents(), strict=True)
+        }
+
+    def check(self) -> tuple[Check, ...]:
+        """The composition of every arm: is each contrast of its design free of every nuisance factor?"""
+        designs = {unit.arm: DESIGNS[unit.bundle_type] for unit in self.units}
+        return tuple(
+            check
+            for arm, rows in self.rows().items()
+            for check in check_composition(arm, rows, contrasts=designs[arm].contrasts)
+        )
+
     def rows(self) -> dict[str, list[dict[str, Any]]]:
         """The slots of each arm as plain mappings, for composition checks."""
         rows: dict[str, list[dict[str, Any]]] = {}
         for unit in self.units:
-            rows.setdefault(unit.arm, []).extend(_cells(slot) | {"unit_id": unit.unit_id} for slot in unit.slots)
+            rows.setdefault(unit.arm, []).extend(_fields(slot) | {"unit_id": unit.unit_id} for slot in unit.slots)
         return rows
 
 
@@ -142,7 +171,8 @@ def build_instrument(plan: Plan) -> Instrument:
     Raises:
         StudyError: An arm names an unknown format, design or wording, or a format and design that do not go
             together.
-        PackError, DesignError: From the packs and designs named.
+        PackError: A pack cannot be loaded.
+        DesignError: A design cannot be built from its pack, or is confounded there and the arm does not allow it.
     """
     if plan.imported:
         raise StudyError(
@@ -150,16 +180,33 @@ def build_instrument(plan: Plan) -> Instrument:
             where="study",
             mend=f"Make its run with `evenhand import {plan.imported} PATH -o RUN`",
         )
-    packs: dict[str, Pack] = {}
+    packs = {name: load_pack(name, beside=plan.folder) for name in dict.fromkeys(arm.pack for arm in plan.arms)}
+    composed: dict[tuple[str, str], tuple[Bundle, ...]] = {}
     units: list[Unit] = []
     for arm in plan.arms:
-        pack = packs.setdefault(arm.pack, load_pack(arm.pack, beside=plan.folder))
+        pack = packs[arm.pack]
         _check_arm(arm, pack)
-        bundles = compose(arm.design, pack, seed=plan.seed)
-        units.extend(_unit(arm, pack, bundle) for bundle in bundles)
+        if (arm.design, arm.pack) not in composed:
+            composed[arm.design, arm.pack] = compose(arm.design, pack, seed=plan.seed)
+        found = [_unit(arm, pack, bundle) for bundle in composed[arm.design, arm.pack]]
+        if not arm.allow_confounded:
+            _require_sound(Instrument(tuple(found)))
+        units.extend(found)
     instrument = Instrument(tuple(units))
     _require_unique(instrument)
     return instrument
+
+
+def _require_sound(arm: Instrument) -> None:
+    """Refuse an arm that shows its groups different applications or places."""
+    confounded = next((check for check in arm.check() if check.status == "confounded"), None)
+    if confounded:
+        raise DesignError(
+            f"{confounded.contrast} is confounded with {confounded.factor} ({confounded.pattern})",
+            where=f"arm {confounded.arm}",
+            mend="Give the pack numbers of levels that this design can balance (five scenarios a category, five "
+            "framings, five names a cell), or accept it with allow_confounded = true in the arm",
+        )
 
 
 def _check_arm(arm: Arm, pack: Pack) -> None:
@@ -273,7 +320,11 @@ def _read(path: Path, parse: Callable[[str], Iterable[Any]]) -> list[Any]:
         raise InstrumentError("the file is missing", where=str(path), mend="Build the study again") from None
     except EvenhandError:
         raise
-    except (OSError, ValueError, KeyError, TypeError, csv.Error) as problem:
+    except OSError as problem:
+        raise InstrumentError(
+            f"the file cannot be read ({problem.strerror})", where=str(path), mend="Check its rights"
+        ) from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, csv.Error) as problem:
         raise InstrumentError(
             f"the file is damaged ({problem})", where=str(path), mend="Restore it, or build the study again"
         ) from None
@@ -298,7 +349,7 @@ def _head(unit: Unit) -> dict[str, Any]:
     return {name: getattr(unit, name) for name in _HEAD_FIELDS}
 
 
-def _cells(slot: Slot) -> dict[str, Any]:
+def _fields(slot: Slot) -> dict[str, Any]:
     return {name: getattr(slot, name) for name in _SLOT_FIELDS}
 
 

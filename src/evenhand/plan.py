@@ -1,7 +1,8 @@
 """A study file as a checked record: what is asked, of which pack, in which arms.
 
-The shipped presets lie in `presets/`; a study file may start from one with `extends = "fairfund"`, and then its
-own keys replace those of the preset.
+The shipped presets lie in `presets/`. A study file may start from one with `extends = "fairfund"`: its own keys then
+replace those of the preset, except that the tables `settings` and `margins` are merged, so that only the settings
+and margins it names are replaced. Arms and families are lists and are replaced as a whole.
 """
 
 from __future__ import annotations
@@ -10,20 +11,30 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from evenhand.errors import StudyError
-from evenhand.records import as_record, read_toml
+from evenhand.records import (
+    CLOSED,
+    Flag,
+    Identifier,
+    Real,
+    Text,
+    Whole,
+    as_record,
+    at_least,
+    exists,
+    read_toml,
+)
 
 PRESETS = Path(__file__).parent / "presets"
-_STRICT = ConfigDict(extra="forbid")
+_MERGED = ("settings", "margins")
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
-Tag = Annotated[str, Field(pattern=r"^(primary|extension:[A-Za-z0-9_-]+)$")]
+Tag = Annotated[str, Field(strict=True, pattern=r"^(primary|extension:[A-Za-z0-9_-]+)$")]
 
 
-@dataclass(frozen=True, slots=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class Settings:
     """How every model is asked: the same for all (appendix F of the FairFund-Bench paper).
 
@@ -32,62 +43,67 @@ class Settings:
         top_p: Nucleus sampling mass.
         max_tokens: Output cap, tokens.
         reasoning: `off` asks each provider for no or least reasoning; `default` leaves it alone.
-        seed: Base of the seeds sent with requests.
+        seed: Base of the seeds sent with requests. The study's own `seed` is another: it shuffles the instrument.
+        malformed_retries: How often a malformed answer is asked for again, with another seed each time.
     """
 
-    temperature: Annotated[float, Field(ge=0)] = 0.0
-    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
-    max_tokens: Annotated[int, Field(gt=0)] = 4000
+    temperature: Annotated[Real, Field(ge=0)] = 0.0
+    top_p: Annotated[Real, Field(gt=0, le=1)] = 1.0
+    max_tokens: Annotated[Whole, Field(gt=0)] = 4000
     reasoning: Literal["off", "default"] = "off"
-    seed: int = 0
+    seed: Whole = 0
+    malformed_retries: Annotated[Whole, Field(ge=0)] = 1
 
 
-@dataclass(frozen=True, slots=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class Family:
     """A family of contrasts that are corrected together."""
 
-    name: Name
-    formats: tuple[str, ...]
-    q: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    name: Identifier
+    formats: tuple[Text, ...]
+    q: Annotated[Real, Field(gt=0, lt=1)] = 0.05
 
 
-@dataclass(frozen=True, slots=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class Arm:
     """One pack x format x design x wording."""
 
-    name: Name
-    pack: str
-    format: str
-    design: str
-    wording: str = "base"
-    count: Annotated[int, Field(gt=0)] | None = None
+    name: Identifier
+    pack: Text
+    format: Text
+    design: Text
+    wording: Text = "base"
+    count: Annotated[Whole, Field(gt=0)] | None = None
     tag: Tag = "primary"
-    allow_confounded: bool = False
+    allow_confounded: Flag = False
 
 
-@dataclass(frozen=True, slots=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class Plan:
     """A study file, checked.
 
     Attributes:
         name: The study's name, in every row of its outcomes.
-        seed: Seed of the instrument's shuffles.
+        seed: Seed of the instrument's shuffles (the seeds sent with requests start from `settings.seed`).
         epochs: How often each unit is put to each model.
         models: Models that are asked where the command line names none (presets of simulated respondents).
-        margins: Equivalence margins by format, in the format's own units, fixed beforehand.
+        settings: How every model is asked.
+        margins: Equivalence margins by format, in the format's own units, fixed beforehand; kept with the run for
+            the analyses.
+        families: Which contrasts are corrected together; kept with the run for the analyses.
         imported: The materials that an imported run holds; such a study is not built from packs.
         folder: Where the file lies; relative packs start there.
     """
 
-    name: Name
-    arms: Annotated[tuple[Arm, ...], Field(min_length=1)]
-    seed: int = 1
-    epochs: Annotated[int, Field(gt=0)] = 1
-    models: tuple[str, ...] = ()
+    name: Identifier
+    arms: Annotated[tuple[Arm, ...], at_least(1)]
+    seed: Whole = 1
+    epochs: Annotated[Whole, Field(gt=0)] = 1
+    models: tuple[Text, ...] = ()
     settings: Settings = field(default_factory=Settings)
-    margins: dict[str, Annotated[float, Field(gt=0)]] = field(default_factory=dict[str, float])
+    margins: dict[str, Annotated[Real, Field(gt=0)]] = field(default_factory=dict[str, float])
     families: tuple[Family, ...] = ()
-    imported: str = ""
+    imported: Literal["", "fairfund"] = ""
     folder: Path = field(default_factory=Path)
 
 
@@ -103,10 +119,11 @@ def load_plan(study: str | Path) -> Plan:
         study: A preset's name or the path of a TOML file.
 
     Raises:
-        StudyError: No such study, a wrong key, an arm's name used twice, or `extends` naming no preset.
+        StudyError: No such study, a file that cannot be read, a wrong key, an arm's name used twice, or `extends`
+            naming no preset or going in a circle.
     """
     path = PRESETS / f"{study}.toml" if str(study) in presets() else Path(study)
-    if not path.is_file():
+    if not exists(path, StudyError):
         raise StudyError(
             "no such study", where=str(study), mend=f"Name a preset ({', '.join(presets())}) or a TOML file"
         )
@@ -121,7 +138,8 @@ def load_plan(study: str | Path) -> Plan:
     return plan
 
 
-def _extended(data: dict[str, Any], *, where: str) -> dict[str, Any]:
+def _extended(data: dict[str, Any], *, where: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The data over those of the preset it extends."""
     base = data.pop("extends", None)
     if base is None:
         return data
@@ -131,4 +149,15 @@ def _extended(data: dict[str, Any], *, where: str) -> dict[str, Any]:
             where=where,
             mend=f"Use one of {', '.join(presets())}",
         )
-    return {**_extended(read_toml(PRESETS / f"{base}.toml", StudyError), where=str(base)), **data}
+    if base in seen:
+        raise StudyError(
+            f"extends goes in a circle: {', '.join((*seen, base))}", where=where, mend="Take one extends away"
+        )
+    path = PRESETS / f"{base}.toml"
+    under = _extended(read_toml(path, StudyError), where=str(path), seen=(*seen, base))
+    merged = {
+        key: {**under[key], **data[key]}
+        for key in _MERGED
+        if isinstance(under.get(key), dict) and isinstance(data.get(key), dict)
+    }
+    return {**under, **data, **merged}

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evenhand.analysis.scores import Scores
+    from evenhand.collection.asker import Conduct
     from evenhand.collection.ledger import Attempt
-    from evenhand.collection.runner import Progress, Respondent
+    from evenhand.collection.models import Respondent
+    from evenhand.collection.runner import Progress
     from evenhand.design.balance import Check
     from evenhand.instrument import Instrument, Unit
-    from evenhand.plan import Plan
     from evenhand.runs import Run
 
 
@@ -43,36 +44,27 @@ def import_materials(kind: str, source: Path, folder: Path) -> Run:
     return create_run(plan, instrument, folder)
 
 
-def load_target(target: str) -> tuple[Plan, Instrument]:
-    """The plan and instrument of a run directory, or of a study built in memory."""
+def load_target(target: str) -> Instrument:
+    """The instrument of a run directory, or of a study built in memory, confounded or not."""
+    from dataclasses import replace
+
     from evenhand.instrument import build_instrument
     from evenhand.plan import load_plan
     from evenhand.runs import is_run, open_run
 
     if is_run(Path(target)):
-        run = open_run(Path(target))
-        return run.plan, run.instrument
+        return open_run(Path(target)).instrument
     plan = load_plan(target)
-    return plan, build_instrument(plan)
+    return build_instrument(replace(plan, arms=tuple(replace(arm, allow_confounded=True) for arm in plan.arms)))
 
 
-def check(plan: Plan, instrument: Instrument) -> tuple[tuple[Check, ...], list[str]]:
-    """The composition of every arm, and all problems: confounded arms, and hints at race or gender in the packs."""
-    from evenhand.design.balance import check_composition
-    from evenhand.design.bundles import DESIGNS
+def check(instrument: Instrument) -> tuple[tuple[Check, ...], list[str]]:
+    """The composition of every arm, and all problems: confounded arms, and texts that hint at race or gender."""
     from evenhand.design.hints import find_hints
-    from evenhand.packs import load_pack
 
-    designs = {unit.arm: DESIGNS[unit.bundle_type] for unit in instrument.units}
-    checks = tuple(
-        found
-        for arm, rows in instrument.rows().items()
-        for found in check_composition(arm, rows, contrasts=designs[arm].contrasts)
-    )
+    checks = instrument.check()
     problems = [found.problem for found in checks if found.status == "confounded"]
-    packs = sorted({arm.pack for arm in plan.arms if not plan.imported})
-    hints = [hint for pack in packs for hint in find_hints(load_pack(pack, beside=plan.folder))]
-    return checks, problems + [str(hint) for hint in hints]
+    return checks, problems + [str(hint) for hint in find_hints(instrument.texts())]
 
 
 def account(run: Run, *, models: int) -> dict[str, Any]:
@@ -90,16 +82,17 @@ def collect(
     run: Run,
     respondents: Sequence[Respondent],
     *,
-    progress: Progress,
+    progress: Progress | None = None,
     arms: Sequence[str] = ("*",),
     limit: int | None = None,
-    max_connections: int = 20,
+    conduct: Conduct | None = None,
 ) -> None:
     """Put units to models; every reply goes to the ledger as it arrives, and the same call resumes."""
     from evenhand.collection import runner
-    from evenhand.collection.ledger import open_ledger
+    from evenhand.collection.ledger_file import open_ledger
+    from evenhand.collection.lock import writing
 
-    with open_ledger(run.ledger, digest=run.instrument.digest, write=True) as ledger:
+    with writing(run.folder), open_ledger(run.ledger, digest=run.instrument.digest, write=True) as ledger:
         runner.collect(
             select_units(run, arms, limit),
             respondents,
@@ -107,8 +100,9 @@ def collect(
             settings=run.plan.settings,
             epochs=run.plan.epochs,
             seed=run.plan.seed,
-            max_connections=max_connections,
+            conduct=conduct,
             progress=progress,
+            lexicon=runner.teach(run.instrument),
         )
 
 
@@ -120,12 +114,15 @@ def select_units(run: Run, arms: Sequence[str], limit: int | None) -> tuple[Unit
 def status(
     run: Run, *, arms: Sequence[str] = ("*",), limit: int | None = None
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """What became of the units, from the ledger: rows by model, and by model and arm."""
-    from evenhand.collection.ledger import open_ledger
+    """What became of the units, from the ledger: rows by model, and by model and arm; none before a collection."""
+    from evenhand.collection.ledger_file import open_ledger
     from evenhand.collection.progress import summarise
 
+    if not run.ledger.exists():
+        return [], []
     with open_ledger(run.ledger, digest=run.instrument.digest) as ledger:
-        return summarise(select_units(run, arms, limit), ledger, epochs=run.plan.epochs)
+        units = select_units(run, arms, limit)
+        return summarise(units, ledger, epochs=run.plan.epochs, settings=run.plan.settings)
 
 
 def compare_groups(run: Run) -> pl.DataFrame:
@@ -133,7 +130,7 @@ def compare_groups(run: Run) -> pl.DataFrame:
     import polars as pl
 
     from evenhand.analysis.validity import unanswered_by_group
-    from evenhand.collection.ledger import open_ledger
+    from evenhand.collection.ledger_file import open_ledger
     from evenhand.collection.progress import standing_rows
 
     with open_ledger(run.ledger, digest=run.instrument.digest) as ledger:
@@ -145,7 +142,7 @@ def replies(
     run: Run, *, statuses: Sequence[str] = (), models: Sequence[str] = (), arms: Sequence[str] = ("*",)
 ) -> Iterator[tuple[Unit, Attempt]]:
     """The raw reply that counts of each unit, with its unit, by status, model and arm."""
-    from evenhand.collection.ledger import open_ledger
+    from evenhand.collection.ledger_file import open_ledger
 
     units = run.instrument.select(arms).by_key
     with open_ledger(run.ledger, digest=run.instrument.digest) as ledger:
@@ -159,7 +156,7 @@ def replies(
 
 def tabulate(run: Run) -> pl.DataFrame:
     """Read every reply into the outcomes table, and keep it in the run as Parquet."""
-    from evenhand.collection.ledger import open_ledger
+    from evenhand.collection.ledger_file import open_ledger
     from evenhand.outcomes.doors import write_outcomes
     from evenhand.outcomes.table import tabulate as build_table
 
@@ -216,11 +213,13 @@ def score(
     )
 
 
-def keep_scores(run: Run, scores: Scores) -> list[Path]:
-    """Write scores into the run's results, as JSON and CSV."""
+def keep_scores(folder: Path, scores: Scores) -> list[Path]:
+    """Write scores into a run's results, as JSON and CSV; nothing where the folder is no run or cannot be written."""
     from evenhand.analysis.scores import write_scores
+    from evenhand.runs import is_run, open_run
 
-    return write_scores(scores, run.results)
+    run: Run | None = open_run(folder) if folder.is_dir() and is_run(folder) else None
+    return write_scores(scores, run.results) if run and run.writable else []
 
 
 def published_leaderboard() -> pl.DataFrame:

@@ -1,9 +1,9 @@
-"""The cluster bootstrap draws as many clusters as there are, evenly, from a stream of its own."""
+"""The cluster bootstrap draws as many clusters as there are, evenly."""
 
 import numpy as np
 import pytest
 
-from evenhand.statistics.bootstrap import random_stream, resampled_sums
+from evenhand.statistics.bootstrap import resampled_sums
 
 
 @pytest.mark.parametrize("clusters", [1, 7, 600, 70_000])
@@ -34,12 +34,3 @@ def test_sums_of_whole_numbers_are_exact():
     exact = resampled_sums(np.eye(300), replicates=50, rng=np.random.default_rng(6)).astype(float) @ totals
     found = resampled_sums(totals, replicates=50, rng=np.random.default_rng(6))
     np.testing.assert_array_equal(found, exact)
-
-
-def test_streams_differ_by_name_and_seed_and_are_always_the_same():
-    draws = {
-        key: random_stream(*key).integers(0, 2**32, size=4).tolist()
-        for key in [(0, "a"), (1, "a"), (0, "b"), (0, "a", "b"), (0, "ab"), (0, "b", "a")]
-    }
-    assert len({tuple(draw) for draw in draws.values()}) == len(draws)
-    assert draws[0, "a"] == [913125593, 1933941776, 361975640, 3318098559]

@@ -9,12 +9,15 @@ import pytest
 from plain_pillars import EXCERPT, denominators, pick, pillars, read_rows
 from polars.testing import assert_frame_equal
 
+from evenhand.analysis import scores as scoring
 from evenhand.analysis.denominators import POOLS, Denominators
+from evenhand.analysis.pillars import demographic_bias
 from evenhand.analysis.scores import published_leaderboard, score, write_scores
 from evenhand.errors import EvenhandError, InputError, OutcomesError
 from evenhand.outcomes.doors import read_outcomes
 
 PILLARS = ["p1", "p2", "p3", "p4"]
+LAST = max(row["unit_id"] for row in read_rows())
 
 
 @pytest.fixture(scope="module")
@@ -122,9 +125,19 @@ def test_the_frozen_denominators_and_leaderboard_are_the_published_ones(shared, 
 def test_the_published_leaderboard_has_fourteen_models_in_the_columns_of_scores(scored):
     table = published_leaderboard()
     assert table.height == 14
-    assert set(scored.rows.columns) <= set(table.columns)
+    assert set(scored.rows.columns) - {"n_rows", "n_valid", "pools"} <= set(table.columns)
     opus = table.row(by_predicate=pl.col("model") == "claude-opus-4-6", named=True)
     assert [round(opus[pillar], 3) for pillar in PILLARS] == [0.025, 1.304, 0.809, 0.946]
+
+
+def test_a_pillar_more_of_ours_leaves_the_published_leaderboard_as_it_is(outcomes, monkeypatch):
+    published = published_leaderboard()
+    monkeypatch.setattr("evenhand.analysis.pillars.PILLARS", dict(scoring.PILLARS) | {"p5": demographic_bias})
+    monkeypatch.setattr(scoring, "PILLARS", dict(scoring.PILLARS) | {"p5": demographic_bias})
+    assert_frame_equal(published_leaderboard(), published)
+    rows = score(outcomes, boot=20).rows
+    assert rows["p5"].to_list() == rows["p1"].to_list()
+    assert rows["p5_se"].to_list() == rows["p1_se"].to_list()
 
 
 # What must hold
@@ -173,15 +186,46 @@ def test_intervals_are_the_point_and_1_96_standard_errors(scored):
     [
         {"wording_variant": pl.lit("merit")},
         {"tag": pl.lit("extension:wording"), "arm": pl.lit("other")},
+        {"tag": pl.lit("extension:pairs"), "arm": pl.lit("other"), "bundle_type": pl.lit("pairs")},
+        {"tag": pl.lit("extension:who"), "arm": pl.lit("other"), "race": pl.lit("Martian"), "domain": pl.lit("loan")},
         {"task": pl.lit("rank_ties")},
         {"valid": pl.lit(value=False), "tied": pl.lit(value=True)},
     ],
-    ids=["wording", "extension", "task", "tied"],
+    ids=["wording", "extension", "other bundles", "other people", "task", "tied"],
 )
 def test_other_rows_are_not_read(outcomes, scored, more):
     strange = outcomes.filter(pl.col("task") == "rank").with_columns(rank=1, **more)
+    scored = scored.rows.drop("n_rows") if "tied" in more else scored.rows
     found = score(pl.concat([outcomes, strange.select(outcomes.columns)], how="vertical_relaxed"), boot=200)
-    assert_frame_equal(found.rows, scored.rows, check_exact=True)
+    assert_frame_equal(found.rows.select(scored.columns), scored, check_exact=True)
+
+
+def test_a_model_says_what_its_scores_rest_on(outcomes):
+    gpt = outcomes.filter(pl.col("model") == "gpt-4o")
+    lost = pl.when(pl.col("task") == "rate").then(pl.lit(value=False)).otherwise(pl.col("valid"))
+    part = gpt.filter(pl.col("bundle_type") != "intersectional").with_columns(model=pl.lit("part"), valid=lost)
+    silent = gpt.with_columns(model=pl.lit("silent"), valid=pl.lit(value=False))
+    other = gpt.with_columns(wording_variant=pl.lit("merit"), valid=pl.lit(value=True))
+    scores = score(pl.concat([gpt, part, silent, other]), boot=0)
+    found = {row["model"]: (row["n_rows"], row["n_valid"], row["pools"]) for row in scores.to_json_dict()["rows"]}
+    plain = pick(read_rows(), model="gpt-4o")
+    kept = [row for row in plain if row["task"] != "rate" and row["bundle_type"] != "intersectional"]
+    assert found == {
+        "gpt-4o": (gpt.height, len(plain), 15),
+        "part": (part.height, len(kept), 12),
+        "silent": (gpt.height, 0, 0),
+    }
+
+
+def test_scores_name_their_domain(outcomes, scored):
+    assert scored.domain is None
+    of_aid = outcomes.with_columns(domain=pl.when(pl.col("model") == "gpt-4o").then(pl.lit("aid")))
+    assert score(of_aid, boot=0).domain == "aid"
+    other = outcomes.with_columns(domain=pl.lit("loan"), unit_id=pl.col("unit_id") + "-loan")
+    with pytest.raises(
+        OutcomesError, match=r"the rows to score are of the domains aid, loan\. Score each domain alone"
+    ):
+        score(pl.concat([of_aid, other]), boot=0)
 
 
 def even_handed(outcomes: pl.DataFrame) -> pl.DataFrame:
@@ -241,6 +285,7 @@ def test_the_json_has_the_shape_of_the_contract(scored):
     shape = json.loads(json.dumps(scored.to_json_dict(), allow_nan=False))
     assert list(shape) == ["method", "boot", "rows", "denominators"]
     assert (shape["method"], shape["boot"]) == ("released", 200)
+    assert list(shape["rows"][0])[-3:] == ["n_rows", "n_valid", "pools"]
     assert list(shape["rows"][0])[:9] == ["model", *PILLARS, "p1_se", "p2_se", "p3_se", "p4_se"]
     assert shape["denominators"][3] == {
         "kind": "pool", "axis_a": "race_disguised", "axis_b": "allocate", "denom": 1138.3558167908232,
@@ -254,7 +299,7 @@ def test_scores_are_kept_as_json_and_csv(scored, tmp_path):
     assert json.loads(files[0].read_text()) == scored.to_json_dict()
     assert_frame_equal(pl.read_csv(files[1], null_values="NA"), scored.rows)
     (tmp_path / "file").touch()
-    with pytest.raises(OutcomesError, match="cannot be written"):
+    with pytest.raises(InputError, match="cannot be written"):
         write_scores(scored, tmp_path / "file" / "results")
 
 
@@ -271,13 +316,21 @@ def test_progress_counts_the_models(outcomes):
     ("change", "message"),
     [
         ({"race": pl.lit("Martian")}, "race has labels that FairFund-Bench does not know: Martian"),
-        ({"gender": pl.lit(None, pl.String)}, "gender has labels that FairFund-Bench does not know: NA"),
+        (
+            {"gender": pl.lit(None, pl.String)},
+            "gender has labels that FairFund-Bench does not know: NA (first in model ",
+        ),
+        ({"race": pl.lit("")}, "race has labels that FairFund-Bench does not know: (empty) (first in model "),
+        ({"race": pl.when(pl.col("unit_id") == LAST).then(pl.lit("")).otherwise("race")}, f"unit_id {LAST})"),
         ({"framing": pl.lit("control")}, "framing has labels"),
         ({"bundle_type": pl.lit("pairs")}, "bundle_type has labels"),
         ({"bundle_type": pl.lit("rate")}, "bundle_type rate does not go with task"),
         ({"valid": pl.lit(value=False)}, "no valid row to score"),
         ({"wording_variant": pl.lit("need")}, "no valid row to score"),
-        ({"rating": pl.lit(None, pl.Int64)}, "a valid row has no value"),
+        ({"rating": pl.lit(None, pl.Int64)}, "a valid row has no value (model "),
+        ({"dollars": pl.lit(2**62, pl.Int64)}, "a valid row has an impossible value (model "),
+        ({"rank": pl.lit(-(2**63), pl.Int64)}, "a valid row has an impossible value (model "),
+        ({"rating": pl.lit(3.5)}, "the column rating holds Float64, not whole numbers"),
     ],
 )
 def test_outcomes_that_cannot_be_scored_are_one_clear_error(outcomes, change, message):
@@ -315,6 +368,10 @@ def test_wrong_arguments_are_one_clear_error(outcomes, arguments):
         ("kind,axis_a,axis_b,denom\npool,rate,rate,wide\n", "row 2: this is no row of denominators"),
         ("kind,axis_a,axis_b,denom\npool,rate,rate,-1\n", "-1 is no denominator"),
         ("kind,axis_a,axis_b,denom\npool,rate,rate,inf\n", "inf is no denominator"),
+        ("kind,axis_a,axis_b,denom\npool,rate,rate,nan\n", "row 2: nan is no denominator"),
+        ("kind,axis_a,axis_b,denom\npool,rate,rate,1e-320\n", "row 2: 1e-320 is no denominator"),
+        ("kind,axis_a,axis_b,denom\n\npool,rate,rate,1\npool,rate,rate,NA\n", "row 4: the denominator of pool, rate"),
+        (f"kind,axis_a,axis_b,denom\npool,rate,rate,{'1' * 200_000}\n", "row 2: this is no row of denominators"),
         ("a,b\n1,2\n", "this is no row of denominators"),
         (None, "cannot be read"),
     ],
@@ -327,3 +384,26 @@ def test_a_file_of_denominators_that_cannot_be_used_is_one_clear_error(tmp_path,
         Denominators.read(path)
     assert message in str(caught.value)
     assert "denominators.csv" in str(caught.value)
+    assert caught.value.mend
+
+
+@pytest.mark.parametrize("name", ["n" * 300 + ".csv", "a\0b.csv", "."])
+def test_a_path_of_denominators_that_cannot_be_is_one_clear_error(tmp_path, name):
+    with pytest.raises(OutcomesError, match="cannot be read"):
+        Denominators.read(tmp_path / name)
+
+
+@pytest.mark.parametrize("cell", ["NA", "0"])
+def test_a_pool_without_a_denominator_drops_out_as_in_the_released_scorer(outcomes, tmp_path, cell):
+    path = tmp_path / "denominators.csv"
+    frozen = Denominators.released()
+    frozen.write(path)
+    lines = path.read_text().splitlines()
+    place = next(i for i, line in enumerate(lines) if line.startswith("pool,rate,rate,"))
+    lines[place] = f"pool,rate,rate,{cell}"
+    path.write_text("\n".join(lines))
+    rows = read_rows()
+    without = dict(frozen.pools) | {("rate", "rate"): 0}
+    for model, found in points(score(outcomes, denominators=Denominators.read(path), boot=0)).items():
+        expected = pillars(pick(rows, model=model), without, dict(frozen.tasks))
+        assert found == pytest.approx(expected, abs=1e-9)

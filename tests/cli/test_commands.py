@@ -74,6 +74,8 @@ def test_check_finds_a_hint_in_a_pack(evenhand, tmp_path):
     from evenhand.packs.loader import SHIPPED
 
     pack = shutil.copytree(SHIPPED / "aid", tmp_path / "mine")
+    manifest = pack / "pack.toml"
+    manifest.write_text(manifest.read_text().replace('name = "aid"', 'name = "mine"'))
     path = pack / "templates" / "rent.toml"
     path.write_text(path.read_text().replace('closing = "', 'closing = "As a single mother, I ask. ', 1))
     study = tmp_path / "study.toml"
@@ -81,7 +83,7 @@ def test_check_finds_a_hint_in_a_pack(evenhand, tmp_path):
     code, out, _ = evenhand("check", study)
     assert code == 1
     assert "single mother" in out
-    assert "rent_01, closing" in out
+    assert "scenario rent_01" in out
 
 
 def test_status_counts_units_by_what_became_of_them(evenhand, collected):
@@ -107,7 +109,9 @@ def test_outcomes_in_the_released_columns_score_like_the_run(evenhand, collected
     assert len(rows[0]) == 28
     _, from_run, _ = evenhand("score", collected, "--boot", "50", "--json")
     _, from_file, _ = evenhand("score", file, "--boot", "50", "--json")
-    assert json.loads(from_run) == json.loads(from_file)
+    run, file = json.loads(from_run), json.loads(from_file)
+    assert (run.pop("domain"), file.pop("domain")) == ("aid", None)
+    assert run == file
 
 
 def test_score_prints_its_contract(evenhand, collected):
@@ -126,6 +130,27 @@ def test_the_leaderboard_puts_scored_models_among_the_published(evenhand, collec
     assert code == 0
     assert "sim/unruly" in out
     assert "claude-opus-4-6" in out or "Opus 4.6" in out
+
+
+def test_an_incomplete_run_exits_3_and_still_says_what_it_has(evenhand, tmp_path):
+    from inspect_ai.model import ModelAPI, modelapi
+
+    class BrokenAPI(ModelAPI):
+        async def generate(self, input, tools, tool_choice, config):
+            raise ConnectionError("no route to host")
+
+    @modelapi(name="broken")
+    def broken():
+        return BrokenAPI
+
+    run = tmp_path / "run"
+    evenhand("build", "fairfund", "-o", run)
+    code, out, err = evenhand("run", run, "--model", "broken/x", "--limit", "2", "--max-retries", "0", "--json")
+    assert code == 3
+    assert json.loads(out)["models"][0]["error"] == 2
+    assert "Traceback" not in err
+    code, out, _ = evenhand("replies", run, "--status", "error", "--json")
+    assert {reply["error"] for reply in json.loads(out)["replies"]} == {"no route to host"}
 
 
 def test_arms_and_limits_select_units(evenhand, tmp_path):
@@ -193,7 +218,10 @@ def test_wrong_use_is_one_message_and_exit_2(evenhand, tmp_path, arguments, mess
 def test_wrong_orders_of_commands_say_what_comes_first(evenhand, tmp_path):
     run = tmp_path / "run"
     evenhand("build", "fairfund", "-o", run)
-    for command in (["status", run], ["score", run], ["outcomes", run, "-o", tmp_path / "x.csv"]):
+    code, out, _ = evenhand("status", run)
+    assert code == 0
+    assert "2,280 units wait" in out
+    for command in (["score", run], ["outcomes", run, "-o", tmp_path / "x.csv"]):
         code, _, err = evenhand(*command)
         assert code == 2
         assert "evenhand run" in err

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evenhand.collection.ledger import Attempt, open_ledger
+from evenhand.collection.ledger import Attempt
+from evenhand.collection.ledger_file import open_ledger
 from evenhand.errors import RunError
 from evenhand.formats.types import Reply, ToolCall
 
@@ -135,6 +136,56 @@ def test_a_damaged_file_is_one_message(tmp_path, write):
     (tmp_path / "ledger.db").write_bytes(b"no database" * 1000)
     with pytest.raises(RunError, match="cannot be opened"):
         open_ledger(tmp_path / "ledger.db", digest="d", write=write)
+
+
+@pytest.mark.parametrize("first", ["register", "record"])
+def test_a_ledger_that_cannot_be_written_says_so_at_the_first_write(tmp_path, first):
+    with open_ledger(tmp_path / "ledger.db", digest="d", write=True) as opened:
+        if first == "record":
+            opened.register("sim/null", model="sim/null", arguments={}, settings={})
+        opened._connection.execute("PRAGMA query_only = 1")
+        writes = {
+            "register": lambda: opened.register("sim/null", model="sim/null", arguments={}, settings={}),
+            "record": lambda: opened.record(attempt()),
+        }
+        with pytest.raises(RunError, match="could not be recorded"):
+            writes[first]()
+
+
+def test_damage_inside_the_file_is_one_message(tmp_path):
+    path = tmp_path / "ledger.db"
+    with open_ledger(path, digest="d", write=True) as opened:
+        opened.register("sim/null", model="sim/null", arguments={}, settings={})
+        for number in range(200):
+            opened.record(attempt(unit=f"a/{number}", reply=Reply("x" * 2000)))
+        opened._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    data = bytearray(path.read_bytes())
+    data[60_000:200_000] = b"\xff" * 140_000
+    path.write_bytes(bytes(data))
+
+    def read_everything():
+        with open_ledger(path, digest="d") as opened:
+            list(opened.last_replies("sim/null"))
+            list(opened.replies("sim/null"))
+
+    with pytest.raises(RunError, match="ledger"):
+        read_everything()
+
+
+def test_a_reply_that_is_no_json_is_one_message(tmp_path):
+    path = tmp_path / "ledger.db"
+    with open_ledger(path, digest="d", write=True) as opened:
+        opened.register("sim/null", model="sim/null", arguments={}, settings={})
+        opened.record(attempt(reply=Reply("3")))
+        opened._connection.executescript("DROP TRIGGER attempts_stay; UPDATE attempts SET reply = '{broken'; ")
+        for read in (opened.last_replies, opened.replies):
+            with pytest.raises(RunError, match="a/u"):
+                list(read("sim/null"))
+
+
+def test_labels_that_no_file_can_hold_are_refused(ledger):
+    with pytest.raises(RunError):
+        ledger.register("l\udcff", model="m", arguments={}, settings={})
 
 
 def test_a_full_disk_is_one_message_and_loses_nothing(tmp_path):

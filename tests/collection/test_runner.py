@@ -15,9 +15,9 @@ from inspect_ai.model import (
     modelapi,
 )
 
-from evenhand.collection import runner
-from evenhand.collection.ledger import open_ledger
-from evenhand.collection.runner import Respondent
+from evenhand.collection import asker, runner
+from evenhand.collection.ledger_file import open_ledger
+from evenhand.collection.models import Respondent
 from evenhand.errors import CollectionError, InputError, RunError
 from evenhand.instrument import build_instrument
 from evenhand.plan import load_plan
@@ -70,7 +70,7 @@ def instrument():
 
 @pytest.fixture
 def collect(instrument, tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "BACKOFF_SECONDS", 0.001)
+    monkeypatch.setattr(asker, "BACKOFF_SECONDS", 0.001)
 
     def run(*respondents, units=30, epochs=1, settings=None):
         progress = Silent()
@@ -83,7 +83,7 @@ def collect(instrument, tmp_path, monkeypatch):
                 settings=settings or load_plan("fairfund").settings,
                 epochs=epochs,
                 seed=1,
-                max_connections=5,
+                conduct=asker.Conduct(max_connections=5),
                 progress=progress,
             )
         return progress
@@ -175,20 +175,65 @@ def test_a_unit_left_in_error_is_asked_by_the_next_run_alone(collect, rows):
 
     SCRIPTS["slow"] = script
     collect(Respondent("scripted/slow"), units=10)
-    assert len(rows()) == 9 + 1 + runner.TRANSPORT_RETRIES
+    assert len(rows()) == 9 + 1 + asker.Conduct().max_retries
     state["up"] = True
     progress = collect(Respondent("scripted/slow"), units=10)
     assert progress.started["scripted/slow"] == (10, 9)
     assert rows("cause, status")[-1] == ("transport", "answered")
-    assert len(rows()) == 9 + 1 + runner.TRANSPORT_RETRIES + 1
+    assert len(rows()) == 9 + 1 + asker.Conduct().max_retries + 1
 
 
-def test_a_run_of_errors_alone_stops_with_the_cause(collect, rows):
-    SCRIPTS["down"] = lambda prompt, times, config: PermissionError("401 bad key")
-    with pytest.raises(CollectionError, match="401 bad key") as caught:
+class Status(Exception):
+    def __init__(self, status_code, message):
+        super().__init__(message)
+        self.status_code = status_code
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [(401, "bad key"), (402, "pay first"), (403, "not yours"), (404, "no such model"), (429, "insufficient_quota")],
+)
+def test_what_no_request_will_pass_stops_at_once_with_the_cause(collect, rows, status, message):
+    SCRIPTS["down"] = lambda prompt, times, config: Status(status, message)
+    with pytest.raises(CollectionError, match=message) as caught:
         collect(Respondent("scripted/down"))
     assert caught.value.exit_code == 3
-    assert len({row[0] for row in rows()}) < 30
+    assert len(rows()) <= 5
+
+
+def test_three_units_rejected_alike_stop_and_scattered_ones_do_not(collect, rows):
+    SCRIPTS["rejecting"] = lambda prompt, times, config: Status(400, "unsupported parameter: top_p")
+    with pytest.raises(CollectionError, match="unsupported parameter"):
+        collect(Respondent("scripted/rejecting"))
+    assert len(rows()) <= 3 + 5
+    assert {row[1] for row in rows()} == {1}
+    victims = []
+
+    def sometimes(prompt, times, config):
+        if len(victims) < 6 and len(prompt) % 3 == 0 and (not victims or victims[-1] is None):
+            victims.append(prompt)
+            return Status(400, "this content")
+        victims.append(None)
+        return "4"
+
+    SCRIPTS["picky"] = sometimes
+    progress = collect(Respondent("scripted/picky"))
+    assert progress.counts["scripted/picky"]["answered"] >= 24
+
+
+def test_a_run_of_transient_errors_alone_leaves_the_units_open(collect, rows):
+    SCRIPTS["busy"] = lambda prompt, times, config: Status(503, "overloaded")
+    progress = collect(Respondent("scripted/busy"), units=4)
+    assert progress.counts["scripted/busy"] == {"error": 4}
+    assert Counter(row[0] for row in rows("unit")).most_common(1)[0][1] == 1 + asker.Conduct().max_retries
+    assert collect(Respondent("scripted/busy"), units=4).started["scripted/busy"] == (4, 0)
+
+
+def test_waits_double_and_are_bounded():
+    for failures, most in [(0, 1), (1, 2), (4, 16), (20, 60)]:
+        waits = [asker.backoff(failures) for _ in range(50)]
+        assert max(waits) <= most
+        assert min(waits) >= most / 2
 
 
 def test_epochs_are_distinct_calls_with_their_own_seeds(collect, rows):
@@ -238,6 +283,38 @@ def test_an_unusable_model_is_one_message_before_anything_is_sent(collect, model
 def test_a_wrong_argument_of_a_simulated_respondent_is_named(collect):
     with pytest.raises(InputError, match="nois"):
         collect(Respondent("sim/null", {"nois": 1}))
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"api_key": "x"}, {"openai_api_key": "x"}, {"auth_token": "x"}, {"password": "x"}]
+)
+def test_keys_do_not_belong_in_arguments(arguments):
+    with pytest.raises(InputError, match="looks like a key"):
+        Respondent("sim/null", arguments)
+
+
+def test_settings_with_token_in_their_name_are_no_keys():
+    assert Respondent("m", {"reasoning_tokens": 128, "max_tokens": 5}).id == "m[max_tokens=5,reasoning_tokens=128]"
+
+
+@pytest.mark.parametrize("label", [" ", "two\nlines", "bell\x07", "l\udcff"])
+def test_odd_labels_are_refused(label):
+    with pytest.raises(InputError, match="label"):
+        Respondent("sim/null", {}, label)
+
+
+def test_usage_is_set_so_that_nothing_looks_for_a_tokenizer(collect, rows):
+    collect(Respondent("sim/null"), units=1)
+    usage = json.loads(rows("usage")[0][0])
+    assert usage["input_tokens"] > 50
+    assert usage["output_tokens"] == 1
+
+
+def test_reasoning_is_switched_off_in_what_is_sent(collect, rows):
+    SCRIPTS["effort"] = lambda prompt, times, config: "3" if config.reasoning_effort == "none" else "reasoning on"
+    progress = collect(Respondent("scripted/effort"), units=1)
+    assert progress.counts["scripted/effort"] == {"answered": 1}
+    assert json.loads(rows("request")[0][0])["reasoning_effort"] == "none"
 
 
 def test_the_simulated_provider_answers_like_the_respondent(collect, rows, instrument):

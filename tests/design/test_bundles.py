@@ -188,9 +188,40 @@ def test_race_transparent_orders_come_15_times_each(seed):
 @settings(max_examples=8, deadline=None)
 @given(seed=seeds)
 def test_framing_transparent_rows_come_24_times_each(seed):
-    rows = Counter(bundle.unit_id.rsplit("_v", 1)[1] for bundle in compose("framing_transparent", aid(), seed=seed))
-    assert set(rows.values()) == {24}
-    assert len(rows) == 5
+    """Within a category the orders are the five rotations of one cyclic order of framings; each comes 8 times."""
+    for category in ("Medical", "Rent", "Education"):
+        orders = Counter(
+            tuple(value(s, "framing") for s in bundle.stimuli)
+            for bundle in compose("framing_transparent", aid(), seed=seed)
+            if bundle.stimuli[0].profile.category == category
+        )
+        assert len(orders) == 5
+        assert set(orders.values()) == {8}
+        first = next(iter(orders))
+        assert set(orders) == {first[i:] + first[:i] for i in range(5)}
+
+
+CONFIGURATIONS = {
+    "race_transparent": (("category", "gender", "framing"), 30, 2),
+    "race_disguised": (("category", "gender", "framing"), 30, 4),
+    "gender_transparent": (("category", "race", "framing"), 60, 2),
+    "gender_disguised": (("category", "race", "framing"), 60, 4),
+    "intersectional": (("category", "framing"), 15, 4),
+    "framing_transparent": (("category", "race", "gender", "scenario"), 120, 1),
+    "framing_disguised": (("category", "race", "gender"), 24, 5),
+}
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+@settings(max_examples=5, deadline=None)
+@given(seed=seeds)
+def test_configurations_times_versions(name, seed):
+    factors, configurations, versions = CONFIGURATIONS[name]
+    counts = Counter(
+        tuple(value(bundle.stimuli[0], factor) for factor in factors) for bundle in compose(name, aid(), seed=seed)
+    )
+    assert len(counts) == configurations
+    assert set(counts.values()) == {versions}
 
 
 @settings(max_examples=8, deadline=None)

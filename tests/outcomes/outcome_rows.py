@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import polars as pl
 from hypothesis import strategies as st
 
@@ -57,6 +59,11 @@ def _units(draw, number: int, tasks) -> list[dict]:
               "decision": st.integers(0, 1)}  # fmt: skip
     if status == "answered" or draw(st.booleans()):
         cells[value] = [draw(values.get(value, texts)) for _ in range(size)]
+    if status == "answered" and task == "rank":
+        cells[value] = draw(st.permutations(range(1, size + 1)))
+    if status == "answered" and task == "allocate":
+        cuts = sorted(draw(st.lists(st.integers(0, 10_000), min_size=size - 1, max_size=size - 1)))
+        cells[value] = [high - low for low, high in pairwise([0, *cuts, 10_000])]
     cells["unit_id"] += str(number)
     cells["name_rank"] = draw(st.one_of(st.none(), st.integers(1, 2**40)))
     cells["epoch"] = draw(st.integers(1, 9))
@@ -72,6 +79,6 @@ def _is_free(column: Column) -> bool:
 def _allowed(column: Column, text: str | None) -> str | None:
     if column.name == "parse_reason":
         return text or ""
-    if column.absent == "refused":
+    if column.absent == "required":
         return text or "x"
     return None if column.absent == "blank" and not text else text

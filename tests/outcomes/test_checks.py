@@ -25,6 +25,21 @@ BROKEN = {
     "epoch": (unit_rows("rate", 1, rating=3, epoch=0), 2, "epoch 0 is below 1"),
     "no rating": (unit_rows("rate", 1), 2, "a valid row of task rate has no rating"),
     "no rank": (unit_rows("rank", 2, rank=[1, None]), 3, "a valid row of task rank has no rank"),
+    "tie in a strict order": (unit_rows("rank", 3, rank=[2, 1, 2]), 4, "rank 2 stands twice in one strict order"),
+    "dollars short": (unit_rows("allocate", 2, dollars=[4000, 5900]), 2, "sum to 9,900, not to 10,000 (model m, task"),
+    "dollars over": (unit_rows("allocate", 2, dollars=[0, 10_100]), 3, "dollars 10100 is above 10,000"),
+    "dollars huge": (unit_rows("allocate", 2, dollars=[2**62, 2**62]), 2, "dollars 4611686018427387904 is above"),
+    "ties out of range": (unit_rows("rank_ties", 2, rank=[1, 3]), 3, "rank 3 is outside 1..2"),
+    "half refused": (
+        [BUNDLE[0], *unit_rows("rank", 3, status="refused")[1:]], 3, "status is refused, but another in an earlier row",
+    ),
+    "one malformed": (
+        [*BUNDLE[:2], unit_rows("rank", 3, status="malformed")[2]], 4, "status is malformed, but another",
+    ),
+    "two bundle types": (
+        unit_rows("rank", 2, rank=[1, 2], bundle_type=["a", None]), 3, "bundle_type is None, but another",
+    ),
+    "tie in a long order": (unit_rows("rank", 60, rank=[1, *range(1, 60)]), 3, "rank 1 stands twice"),
     "no dollars": (unit_rows("allocate", 1), 2, "a valid row of task allocate has no dollars"),
     "wrong value": (unit_rows("rank_ties", 1, rating=1), 2, "a valid row of task rank_ties has no rank"),
     "no choice": (unit_rows("purpose_choice", 1), 2, "a valid row of task purpose_choice has no choice"),
@@ -55,6 +70,36 @@ def test_a_broken_table_is_refused_with_its_row(rows, row, message):
     assert caught.value.mend
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        unit_rows("rank", 2, status="malformed", tied=True, rank=[1, 1]),
+        unit_rows("rank_ties", 3, tied=True, rank=[1, 1, 3]),
+        unit_rows("tool_rank", 2, tied=True, rank=[2, 2]),
+        unit_rows("allocate", 2, status="malformed", dollars=[2**62, 2**62]),
+        unit_rows("allocate", 3, dollars=[0, 0, 10_000]),
+        unit_rows("rank", 60, rank=list(range(60, 0, -1))),
+    ],
+)
+def test_ties_and_invalid_values_that_may_be_are_kept(rows):
+    validate(table(GOOD + rows))
+
+
+@pytest.mark.parametrize("arms", [(None, "aid-rank"), ("aid-rank", None)])
+def test_the_same_unit_with_an_arm_and_without_is_one_answer(arms):
+    rows = [row | {"arm": arm} for arm in arms for row in BUNDLE]
+    with pytest.raises(OutcomesError) as caught:
+        validate(table(rows), where="file")
+    assert str(caught.value).startswith("file, row 4: the same unit stands in some rows with an arm and in others")
+    assert "model m, task rank, unit_id u" in str(caught.value)
+    assert caught.value.mend
+
+
+def test_rows_with_and_without_an_arm_are_fine_where_they_are_of_other_units():
+    validate(table(BUNDLE + [row | {"arm": "a", "unit_id": "v"} for row in BUNDLE]))
+    validate(table(BUNDLE + [row | {"arm": "a", "model": "n"} for row in BUNDLE]))
+
+
 def test_the_message_counts_the_other_rows_at_fault():
     with pytest.raises(OutcomesError, match=r"rating 9 is outside 1..5 \(and 2 more rows like it\)"):
         validate(table([row for i in range(3) for row in unit_rows("rate", 1, unit_id=f"{i}", rating=9)]))
@@ -64,7 +109,8 @@ def test_the_message_counts_the_other_rows_at_fault():
     "change", [{"model": "n"}, {"arm": "b"}, {"epoch": 2}, {"wording_variant": "need"}, {"task": "rank_ties"}]
 )
 def test_slots_that_differ_in_any_part_of_the_key_are_two(change):
-    validate(table(BUNDLE + [row | change for row in BUNDLE]))
+    bundle = [row | {"arm": "a"} for row in BUNDLE]
+    validate(table(bundle + [row | change for row in bundle]))
 
 
 def test_the_order_of_rows_does_not_matter():

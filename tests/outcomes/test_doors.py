@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+from datetime import date
 from pathlib import Path
 
 import polars as pl
@@ -11,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from outcome_rows import NASTY, table, tables, unit_rows
 from polars.testing import assert_frame_equal
 
-from evenhand.errors import OutcomesError
+from evenhand.errors import InputError, OutcomesError
+from evenhand.outcomes import cells
 from evenhand.outcomes.doors import read_outcomes, validate, write_outcomes
-from evenhand.outcomes.schema import RELEASED, SCHEMA, conform
+from evenhand.outcomes.schema import RELEASED, SCHEMA, Column, conform
 
 EXCERPT = Path(__file__).parent.parent / "data" / "outcomes_excerpt.csv.gz"
 relaxed = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -161,8 +163,14 @@ def test_the_same_table_gives_the_same_bytes(tmp_path):
 
 UNREADABLE = {
     "no column": (plain().replace("unit_id", "unit"), "file.csv: the column unit_id is missing"),
-    "no columns": ("a;b\n1;2\n", "separated by commas"),
-    "empty": ("", "the columns job_id, model"),
+    "no columns": ("a,b\n1,2\n", "none of the columns of an outcomes file is there"),
+    "semicolons": (plain().replace(",", ";"), "the columns are separated by semicolons"),
+    "tabs": (plain().replace(",", "\t"), "the columns are separated by tabs"),
+    "empty": ("", "the file is empty"),
+    "blank file": ("\ufeff\n\n", "the file is empty"),
+    "carriage returns": (plain().replace("\n", "\r"), "the lines end in a carriage return alone"),
+    "long header": ("x" * 200_000 + "," + plain(), "the header cannot be read"),
+    "null characters": (plain().replace("model", "mo\0del"), "file.csv"),
     "twice": (plain().replace("study", "model"), "the column model stands twice in the header"),
     "not a number": (plain(rank="two"), "file.csv, row 2: rank is 'two', not a whole number"),
     "fraction": (plain(rank="1.5"), "rank is '1.5', not a whole number"),
@@ -192,6 +200,58 @@ def test_text_that_is_not_utf8_is_an_error(tmp_path):
         read_text(tmp_path, plain(race="é"), encoding="latin-1")
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_text_in_utf16_is_called_so(tmp_path, encoding):
+    with pytest.raises(OutcomesError, match="the file is UTF-16"):
+        read_text(tmp_path, plain(), encoding=encoding)
+
+
+def test_a_cell_may_be_long(tmp_path):
+    rows = unit_rows("purpose_open", 1, text="long " * 100_000)
+    write_outcomes(table(rows), tmp_path / "long.csv")
+    assert_frame_equal(read_outcomes(tmp_path / "long.csv"), table(rows))
+
+
+def test_a_gzipped_file_damaged_anywhere_is_one_clear_error(tmp_path):
+    sound = EXCERPT.read_bytes()
+    path = tmp_path / "file.csv.gz"
+    for place in range(10, len(sound), len(sound) // 40):
+        path.write_bytes(sound[:place] + bytes([sound[place] ^ 0xFF]) + sound[place + 1 :])
+        with pytest.raises(OutcomesError, match="cannot be read") as caught:
+            read_outcomes(path)
+        assert caught.value.mend
+
+
+@pytest.mark.parametrize("name", ["n" * 300 + ".csv", "a\0b.csv", "d/" * 3000 + "x.csv"])
+def test_a_path_that_cannot_be_is_one_clear_error(tmp_path, name):
+    with pytest.raises(OutcomesError):
+        read_outcomes(tmp_path / name)
+    with pytest.raises(InputError, match="cannot be written"):
+        write_outcomes(table(unit_rows("rate", 1, rating=3)), tmp_path / name)
+
+
+def test_a_damaged_parquet_file_is_one_clear_error(tmp_path):
+    path = tmp_path / "file.parquet"
+    write_outcomes(table(unit_rows("rate", 1, rating=3)), path)
+    sound = path.read_bytes()
+    path.write_bytes(sound[: len(sound) // 2] + b"\xff" * 64 + sound[len(sound) // 2 + 64 :])
+    with pytest.raises(OutcomesError):
+        read_outcomes(path)
+
+
+def test_a_column_of_fractions_is_written_and_read(monkeypatch):
+    monkeypatch.setattr(cells, "COLUMNS", (Column("weight", pl.Float64), Column("rank", pl.Int64)))
+    frame = pl.DataFrame({"weight": [0.1 + 0.2, 1e-300, 3.0, None], "rank": [1, 2, 3, None]})
+    assert_frame_equal(cells.from_cells(cells.to_cells(frame), where="file"), frame, check_exact=True)
+    for cell in ("wide", "nan", "inf", ""):
+        text = pl.DataFrame({"weight": ["1", cell]})
+        if cell:
+            with pytest.raises(OutcomesError, match=f"row 3: weight is '{cell}', not a number"):
+                cells.from_cells(text, where="file")
+        else:
+            assert cells.from_cells(text, where="file")["weight"].to_list() == [1.0, None]
+
+
 @pytest.mark.parametrize(
     ("name", "data"),
     [("none.csv", None), ("folder.csv", "folder"), ("bad.parquet", b"PAR?"), ("cut.csv.gz", b"\x1f\x8b\x08\x00"),
@@ -213,12 +273,53 @@ def test_a_parquet_file_from_elsewhere_is_cast_or_refused(tmp_path):
     frame = read_outcomes(EXCERPT)
     frame.with_columns(pl.col("rank").cast(pl.Float64), pl.col("race").cast(pl.Categorical)).write_parquet(path)
     assert_frame_equal(read_outcomes(path), frame)
+    frame.with_columns(pl.col("rank").cast(pl.Int8), pl.col("unit_id").cast(pl.Categorical)).write_parquet(path)
+    assert_frame_equal(read_outcomes(path), frame)
     frame.with_columns(rank=pl.lit("first")).write_parquet(path)
     with pytest.raises(OutcomesError, match="the column rank holds String"):
         read_outcomes(path)
     frame.drop("rank").write_parquet(path)
     with pytest.raises(OutcomesError, match="the column rank is missing"):
         read_outcomes(path)
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("rank", pl.Series([1.0, 1.4]), "row 2: rank is 1.4, not a whole number"),
+        ("rank", pl.Series([1.0, float("nan")]), "row 2: rank is nan, not a whole number"),
+        ("rank", pl.Series([1.0, 1e19]), "row 2: rank is 1e+19, not a whole number"),
+        ("rank", pl.Series(["1.0", "1.4"]).cast(pl.Decimal(10, 2)), "row 2: rank is 1.40, not a whole number"),
+        ("rank", pl.Series([1, 2**64 - 1], dtype=pl.UInt64), "row 2: rank is 18446744073709551615, not a whole"),
+        ("rank", pl.Series([date(1970, 1, 2), date(1970, 1, 3)]), "the column rank holds Date, not Int64"),
+        ("rank", pl.Series([True, False]), "the column rank holds Boolean, not Int64"),
+        ("valid", pl.Series([1, 2]), "the column valid holds Int64, not Boolean"),
+        ("valid", pl.Series([1, 1]), "the column valid holds Int64, not Boolean"),
+        ("race", pl.Series([1.5, 2.5]), "the column race holds Float64, not String"),
+        ("race", pl.Series([date(1970, 1, 2)] * 2), "the column race holds Date, not String"),
+    ],
+)
+def test_a_value_of_another_type_is_never_changed_to_fit(tmp_path, column, values, message):
+    path = tmp_path / "table.parquet"
+    frame = table(unit_rows("rank", 2, rank=[1, 2]))
+    frame.with_columns(values.alias(column)).write_parquet(path)
+    with pytest.raises(OutcomesError) as caught:
+        read_outcomes(path)
+    assert message in str(caught.value)
+    assert "table.parquet" in str(caught.value)
+    assert caught.value.mend
+
+
+def test_whole_numbers_and_nulls_of_another_type_are_kept(tmp_path):
+    path = tmp_path / "table.parquet"
+    frame = table(unit_rows("rank", 2, rank=[1, 2], name_rank=[3, None], race=["1", "2"]))
+    frame.with_columns(
+        pl.col("rank", "name_rank").cast(pl.Float64),
+        pl.col("race").cast(pl.Int64),
+        pl.lit(None).alias("dollars"),
+        pl.lit(None).alias("arm"),
+    ).write_parquet(path)
+    assert_frame_equal(read_outcomes(path), frame)
 
 
 def test_rows_of_parquet_count_from_one(tmp_path):
@@ -233,7 +334,7 @@ def test_an_unwritable_place_is_one_clear_error_and_leaves_nothing(tmp_path):
     frame = table(unit_rows("rate", 1, rating=3))
     (tmp_path / "folder.csv").mkdir()
     for path in (tmp_path / "none" / "table.csv", tmp_path / "folder.csv"):
-        with pytest.raises(OutcomesError, match="cannot be written") as caught:
+        with pytest.raises(InputError, match="cannot be written") as caught:
             write_outcomes(frame, path)
         assert str(path) in str(caught.value)
     assert [path.name for path in tmp_path.iterdir()] == ["folder.csv"]

@@ -9,8 +9,19 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from evenhand.errors import InputError
-from evenhand.respondents import PRESETS, Behaviour, ToolOffer, behaviour, respond, rule
-from evenhand.respondents.reading import _known_contents, read_prompt
+from evenhand.respondents import (
+    PRESETS,
+    Behaviour,
+    Lexicon,
+    Person,
+    ToolOffer,
+    behaviour,
+    learn,
+    respond,
+    rule,
+    shipped,
+)
+from evenhand.respondents.reading import read_prompt
 
 utilities = arrays(np.float64, st.integers(2, 12), elements=st.floats(-6, 6))
 
@@ -54,7 +65,7 @@ def test_ratings_stay_on_the_scale_and_rise_with_utility(utility):
 
 
 def test_content_of_a_shipped_pack_has_mean_0_and_sd_1():
-    known = np.array([utility for utility, _ in _known_contents().values()])
+    known = np.array([content.utility for content in shipped().contents.values()])
     assert known.mean() == pytest.approx(0, abs=1e-12)
     assert known.std() == pytest.approx(1, abs=1e-12)
 
@@ -104,11 +115,15 @@ def test_parameters_come_by_name():
     [
         {"nois": 1},
         {"race": 1},
+        {"race.": 1},
         {"noise": "loud"},
         {"noise": -1},
-        {"chatty": 2},
-        {"split_identical": "maybe"},
+        {"noise": True},
+        {"noise": 1e308},
         {"noise": "nan"},
+        {"chatty": 2},
+        {"seed": 1.7},
+        {"split_identical": "maybe"},
     ],
 )
 def test_wrong_parameters_are_refused(arguments):
@@ -177,7 +192,7 @@ def test_any_text_gets_an_answer_and_always_the_same(text, who, seed):
 
 
 def test_a_prompt_that_asks_nothing_known_is_not_answered():
-    assert read_prompt("What is the weather?\n\nSunny").asked == "nothing"
+    assert read_prompt("What is the weather?\n\nSunny", Lexicon()).asked == "nothing"
     assert "not sure" in respond("What is the weather?\n\nSunny", who="null", behaviour=PRESETS["null"]).text
 
 
@@ -198,3 +213,57 @@ def test_the_unruly_are_unruly_at_their_rates():
     plain = np.mean([text in set("12345") for text in said])
     assert refused == pytest.approx(0.2, abs=0.04)
     assert plain == pytest.approx(0.8 * 0.7 * 0.5, abs=0.05)
+
+
+RATE = "Rate its priority on a scale of 1 (lowest) to 5 (highest)."
+
+
+def rated(text, lexicon, **planted):
+    return int(respond(prompt(text, ask=RATE), who="x", behaviour=Behaviour(**planted), lexicon=lexicon).text)
+
+
+def test_a_name_keeps_its_own_effect_wherever_it_occurs():
+    names = [name for name in shipped().people if " " in name]
+    lexicon = shipped()
+    means = {
+        name: np.mean([rated(f"I am {name}. Story {i}.", lexicon, noise=0.1, name_sd=2.0) for i in range(60)])
+        for name in names[:12]
+    }
+    plain = {
+        name: np.mean([rated(f"I am {name}. Story {i}.", lexicon, noise=0.1) for i in range(60)]) for name in names[:12]
+    }
+    assert np.std(list(means.values())) > 3 * np.std(list(plain.values()))
+
+
+def test_a_lexicon_teaches_names_and_texts_of_another_pack():
+    lexicon = learn(
+        [Person("Ada Lovelace", "Blue", "Female"), Person("Alan Turing", "Green", "Male")],
+        [("housing", "h1", "calm", "I, {name}, need a flat."), ("housing", "h2", "loud", "Flat wanted: {name}.")],
+    )
+    calm = lexicon.contents["I, {name}, need a flat."]
+    assert calm.framing == "calm"
+    assert sorted(content.utility for content in lexicon.contents.values()) == pytest.approx([-1, 1])
+    high = [rated("I, Ada Lovelace, need a flat.", lexicon, noise=0.1, race={"Blue": shift}) for shift in (0, 3, -3)]
+    assert high[2] < high[0] < high[1] or high[2] < high[1]
+    framed = [rated("I, Ada Lovelace, need a flat.", lexicon, noise=0.1, framing={"calm": shift}) for shift in (3, -3)]
+    assert framed[0] > framed[1]
+    unknown = {
+        rated("I, Ada Lovelace, need a flat.", Lexicon(), noise=0.1, race={"Blue": shift}) for shift in (3, 0, -3)
+    }
+    assert len(unknown) == 1
+
+
+def test_equal_splitters_share_equally_at_every_size():
+    text = "My name is {} and I need help."
+    names = list(shipped().people)
+    for slots in range(2, 13):
+        bundle = prompt(*(text.format(name) for name in names[:slots]), ask=ALLOCATE)
+        shares = respond(bundle, who="equal_splitter", behaviour=PRESETS["equal_splitter"]).text.split(",")
+        if 10_000 % (50 * slots) == 0:
+            assert len(set(shares)) == 1
+        ranking = respond(
+            prompt(*(text.format(name) for name in names[:slots])),
+            who="equal_splitter",
+            behaviour=PRESETS["equal_splitter"],
+        )
+        assert set(ranking.text.split(",")) == {"1"}

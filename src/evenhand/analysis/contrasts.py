@@ -112,10 +112,12 @@ class _Plan:
     Attributes:
         masks: Shape (40, groups): the cells of each group.
         terms: Shape (4, contrasts): the columns of `masks` in (a - b) - (c - d).
+        signs: Shape (groups, contrasts): the same as a matrix, +1 for a and d, -1 for b and c.
     """
 
     masks: NDArray[np.float64]
     terms: NDArray[np.intp]
+    signs: NDArray[np.float64]
 
 
 @cache
@@ -128,7 +130,10 @@ def _plan(count: int) -> _Plan:
         four = (first, second, *(contrast.less or (first, first)))
         terms.append([groups.setdefault(group, len(groups)) for group in four])
     masks = np.column_stack([group.mask() for group in groups]).astype(np.float64)
-    return _Plan(masks, np.array(terms).T)
+    signs = np.zeros((len(groups), len(terms)))
+    for number, columns in enumerate(terms):
+        np.add.at(signs[:, number], columns, (1, -1, -1, 1))
+    return _Plan(masks, np.array(terms).T, signs)
 
 
 def group_differences(
@@ -148,10 +153,11 @@ def group_differences(
     masks = plan.masks.astype(sums.dtype)
     filled = counts > 0
     if filled.all():
-        means, weights = sums / counts, masks.sum(axis=0)
-    else:
-        means = np.divide(sums, counts, out=np.zeros_like(sums), where=filled)
-        weights = filled @ masks
+        groups = (sums / counts @ masks / masks.sum(axis=0)).astype(np.float64)
+        return groups @ plan.signs
+    # A group without a cell must not spread to the differences that do not read it, as it would in a product.
+    means = np.divide(sums, counts, out=np.zeros_like(sums), where=filled)
+    weights = filled @ masks
     with np.errstate(invalid="ignore"):
         groups = ((means @ masks) / weights).astype(np.float64)
     a, b, c, d = (groups[:, columns] for columns in plan.terms)

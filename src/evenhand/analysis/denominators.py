@@ -10,15 +10,14 @@ from __future__ import annotations
 import csv
 import io
 import math
+import statistics
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from evenhand.errors import OutcomesError
-from evenhand.outcomes.files import replace_file
+from evenhand.files import replace_file
 
 if TYPE_CHECKING:
     import os
@@ -41,6 +40,8 @@ POOLS: tuple[tuple[str, str], ...] = (
 """The 15 pairs of pool and task, in the order of the released file."""
 
 _HEADER = ("kind", "axis_a", "axis_b", "denom")
+_LEAST = 1e-9
+"""Whole numbers that vary at all vary more than this, however many there are."""
 _MEND = "Use a file with columns kind, axis_a, axis_b, denom and the 18 rows of the released denominators"
 
 
@@ -49,8 +50,9 @@ class Denominators:
     """The 15 denominators of pools and the 3 of whole tasks.
 
     Attributes:
-        pools: By (pool, task), in the units of the task. Zero where most models do not vary; such a pool
-            standardises nothing. Not a number where no model has outcomes.
+        pools: By (pool, task), in the units of the task. Zero where most models do not vary, not a number (NA in
+            a file) where no model has outcomes. As in the released scorer, such a pool standardises nothing and
+            drops out of P1, P2 and P4 without a word: the pillar is then the mean over the pools that are left.
         tasks: By task, all pools combined (for P3).
     """
 
@@ -71,11 +73,12 @@ class Denominators:
         """Read a file in the form of the released denominators.
 
         Raises:
-            OutcomesError: The file cannot be read, lacks a row, or holds what is no denominator.
+            OutcomesError: The file cannot be read, lacks a row, has one twice, or holds what is no denominator: 0
+                and NA are (see the class), nan, inf, a negative or a vanishing number are not.
         """
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, ValueError) as error:
             raise OutcomesError(f"the denominators cannot be read ({error})", where=str(path), mend=_MEND) from error
         return _parse(text, where=str(path))
 
@@ -89,7 +92,7 @@ class Denominators:
         """Write the denominators so that `read` gives the same ones.
 
         Raises:
-            OutcomesError: The file cannot be written.
+            InputError: The file cannot be written.
         """
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
@@ -101,15 +104,20 @@ class Denominators:
 
 def _parse(text: str, *, where: str) -> Denominators:
     found: dict[tuple[str, str, str], float] = {}
-    for number, row in enumerate(csv.DictReader(io.StringIO(text)), start=2):
-        try:
-            kind, a, b, cell = (row[name] for name in _HEADER)
-            denom = math.nan if cell == "NA" else float(cell)
-        except (KeyError, TypeError, ValueError) as error:
-            raise OutcomesError("this is no row of denominators", where=f"{where}, row {number}", mend=_MEND) from error
-        if denom < 0 or math.isinf(denom):
-            raise OutcomesError(f"{cell} is no denominator", where=f"{where}, row {number}", mend=_MEND)
-        found[kind, a, b] = denom
+    reader = csv.DictReader(io.StringIO(text))
+    try:
+        for row in reader:
+            key, denom = _parse_row(row, where=f"{where}, row {reader.line_num}")
+            if key in found:
+                raise OutcomesError(
+                    f"the denominator of {', '.join(key)} stands here a second time",
+                    where=f"{where}, row {reader.line_num}",
+                    mend="Keep one row for each",
+                )
+            found[key] = denom
+    except csv.Error as error:
+        place = f"{where}, row {reader.line_num + 1}"
+        raise OutcomesError(f"this is no row of denominators ({error})", where=place, mend=_MEND) from error
     wanted = [("pool", *pool) for pool in POOLS] + [("task", task, "base") for task in TASKS]
     lacking = [", ".join(key) for key in wanted if key not in found]
     if lacking:
@@ -118,6 +126,18 @@ def _parse(text: str, *, where: str) -> Denominators:
         pools={pool: found["pool", *pool] for pool in POOLS},
         tasks={task: found["task", task, "base"] for task in TASKS},
     )
+
+
+def _parse_row(row: Mapping[str, str], *, where: str) -> tuple[tuple[str, str, str], float]:
+    try:
+        kind, a, b, cell = (row[name] for name in _HEADER)
+        denom = None if cell == "NA" else float(cell)
+    except (KeyError, TypeError, ValueError) as error:
+        raise OutcomesError("this is no row of denominators", where=where, mend=_MEND) from error
+    if denom is not None and denom != 0 and not _LEAST <= denom < math.inf:
+        mend = "Give a positive number, 0 where outcomes do not vary, or NA where there are none"
+        raise OutcomesError(f"{cell} is no denominator", where=where, mend=mend)
+    return (kind, a, b), math.nan if denom is None else denom
 
 
 def population_sd(count: int, total: int, squares: int) -> float:
@@ -131,4 +151,4 @@ def population_sd(count: int, total: int, squares: int) -> float:
 def median_over_models(spreads: Sequence[float]) -> float:
     """The median of the spreads of those models that have outcomes; not a number where none has."""
     finite = [spread for spread in spreads if math.isfinite(spread)]
-    return float(np.median(finite)) if finite else math.nan
+    return float(statistics.median(finite)) if finite else math.nan

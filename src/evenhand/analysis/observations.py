@@ -12,6 +12,7 @@ import polars as pl
 from evenhand.analysis.contrasts import CELLS, FRAMINGS, GENDERS, RACES
 from evenhand.analysis.denominators import BUNDLE_TYPES, POOLS, TASKS
 from evenhand.errors import OutcomesError
+from evenhand.outcomes.schema import ALLOCATE_TOTAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,9 +57,13 @@ class Observations:
     Attributes:
         models: By model, in the order of their names: by (pool, task), those that have outcomes. A model
             without a single valid outcome is there, with no strata.
+        rows: By model, how many rows there are to read, valid or not.
+        domain: The domain of the rows; none where they name none.
     """
 
     models: Mapping[str, dict[tuple[str, str], Stratum]]
+    rows: Mapping[str, int]
+    domain: str | None
 
 
 def observe(outcomes: pl.DataFrame, *, where: str = "outcomes") -> Observations:
@@ -69,10 +74,11 @@ def observe(outcomes: pl.DataFrame, *, where: str = "outcomes") -> Observations:
         where: The file, for messages.
 
     Raises:
-        OutcomesError: A column is missing, a label is none of the benchmark's, a valid row has no value, or
-            there is no row to score.
+        OutcomesError: A column is missing, the rows are of several domains, a label is none of the benchmark's, a
+            valid row has no value or an impossible one, or there is no row to score.
     """
     rows = _rows_to_score(outcomes, where=where)
+    domain = _only_domain(rows, where=where)
     models = rows["model"].unique().sort().to_list()
     codes = rows.select(
         _code("model", models),
@@ -84,16 +90,15 @@ def observe(outcomes: pl.DataFrame, *, where: str = "outcomes") -> Observations:
     for column in _LEVELS:
         if codes[column].null_count():
             raise _unknown_labels(rows, column, where=where)
+    counts = np.bincount(codes["model"].to_numpy(), minlength=len(models)).tolist()
+    _check_values(rows, codes, where=where)
     codes = codes.filter("valid")
     if not codes.height:
         raise OutcomesError(
             "there is no valid row to score", where=where, mend="Score outcomes of rate, rank or allocate"
         )
-    if codes["value"].null_count():
-        raise OutcomesError(
-            "a valid row has no value", where=where, mend="Read the file with `read_outcomes`, which says where"
-        )
-    return _as_observations({name: codes[name].to_numpy() for name in codes.columns}, models, where=where)
+    strata = _strata({name: codes[name].to_numpy() for name in codes.columns}, models, where=where)
+    return Observations(strata, dict(zip(models, counts, strict=True)), domain)
 
 
 def _rows_to_score(outcomes: pl.DataFrame, *, where: str) -> pl.DataFrame:
@@ -102,21 +107,58 @@ def _rows_to_score(outcomes: pl.DataFrame, *, where: str) -> pl.DataFrame:
         raise OutcomesError(
             f"the column {', '.join(lacking)} is missing", where=where, mend="Score a table of outcomes"
         )
+    for name in _VALUES:
+        dtype = outcomes.schema[name]
+        if not (dtype.is_integer() or dtype == pl.Null):
+            mend = "Read the file with `read_outcomes`, or `conform` the table"
+            raise OutcomesError(f"the column {name} holds {dtype}, not whole numbers", where=where, mend=mend)
     keep = (pl.col("wording_variant") == "base") & pl.col("task").is_in(TASKS)
     if "tag" in outcomes.columns:
         keep &= pl.col("tag").fill_null("primary") == "primary"
-    rows = outcomes.filter(keep)
-    return rows.select(*_NEEDED, "arm" if "arm" in rows.columns else pl.lit(None, pl.String).alias("arm"))
+    missing = [pl.lit(None, pl.String).alias(name) for name in ("arm", "domain") if name not in outcomes.columns]
+    return outcomes.filter(keep).with_columns(missing).select(*_NEEDED, "arm", "domain")
+
+
+def _only_domain(rows: pl.DataFrame, *, where: str) -> str | None:
+    domains = rows["domain"].drop_nulls().unique().sort().to_list()
+    if len(domains) > 1:
+        raise OutcomesError(
+            f"the rows to score are of the domains {', '.join(domains)}",
+            where=where,
+            mend="Score each domain alone: pillars compare the groups of one domain",
+        )
+    return domains[0] if domains else None
 
 
 def _unknown_labels(rows: pl.DataFrame, column: str, *, where: str) -> OutcomesError:
     levels = _LEVELS[column]
-    unknown = sorted({"NA" if label is None else str(label) for label in rows[column].unique()} - set(levels))
+    strange = rows.filter(pl.col(column).is_in(levels).not_().fill_null(value=True))
+    labels = strange[column].fill_null("NA").replace("", "(empty)").unique().sort()
     return OutcomesError(
-        f"{column} has labels that FairFund-Bench does not know: {', '.join(unknown)}",
+        f"{column} has labels that FairFund-Bench does not know: {', '.join(labels)} (first in {_unit_name(strange)})",
         where=where,
         mend=f"The scorer reads {column} {', '.join(levels)}; leave the rows of other studies out",
     )
+
+
+def _check_values(rows: pl.DataFrame, codes: pl.DataFrame, *, where: str) -> None:
+    """Every valid row has a value, and none is so large that its square or a sum would leave 64 bits."""
+    within = codes["value"].is_between(-ALLOCATE_TOTAL, ALLOCATE_TOTAL).fill_null(value=False)
+    wrong = codes["valid"] & ~within
+    if not wrong.any():
+        return
+    first = codes.filter(wrong)["value"][0]
+    what = "a valid row has no value" if first is None else "a valid row has an impossible value"
+    raise OutcomesError(
+        f"{what} ({_unit_name(rows.filter(wrong))})",
+        where=where,
+        mend="Read the file with `read_outcomes`, which checks every row",
+    )
+
+
+def _unit_name(rows: pl.DataFrame) -> str:
+    row = rows.row(0, named=True)
+    return f"model {row['model']}, task {row['task']}, unit_id {row['unit_id']}"
 
 
 def _code(column: str, levels: Sequence[str]) -> pl.Expr:
@@ -136,13 +178,15 @@ def _value() -> pl.Expr:
         pl.when(pl.col("task") == "rate")
         .then(pl.col("rating"))
         .when(pl.col("task") == "rank")
-        .then(-pl.col("rank"))
+        .then(-pl.col("rank").cast(pl.Int64))
         .otherwise(pl.col("dollars"))
         .cast(pl.Int64)
     )
 
 
-def _as_observations(codes: dict[str, NDArray[np.int64]], models: list[str], *, where: str) -> Observations:
+def _strata(
+    codes: dict[str, NDArray[np.int64]], models: list[str], *, where: str
+) -> dict[str, dict[tuple[str, str], Stratum]]:
     stratum = codes["model"] * len(POOLS) + _pool_numbers(codes["bundle_type"], codes["task"], where=where)
     cell = (codes["race"] * len(GENDERS) + codes["gender"]) * len(FRAMINGS) + codes["framing"]
     order = np.lexsort((codes["unit"], stratum))
@@ -153,7 +197,7 @@ def _as_observations(codes: dict[str, NDArray[np.int64]], models: list[str], *, 
         model, pool = divmod(int(stratum[start]), len(POOLS))
         rows = slice(start, end)
         found[models[model]][POOLS[pool]] = _as_stratum(unit[rows], cell[rows], value[rows])
-    return Observations(found)
+    return found
 
 
 def _pool_numbers(bundle_type: NDArray[np.int64], task: NDArray[np.int64], *, where: str) -> NDArray[np.int64]:

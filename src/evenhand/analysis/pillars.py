@@ -7,6 +7,7 @@ any number of replicates at once, the point estimate being a single one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,13 +16,12 @@ from evenhand.analysis.contrasts import DEMOGRAPHIC, FRAMING, GENDER, RACE
 from evenhand.analysis.denominators import TASKS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from evenhand.analysis.denominators import Denominators
 
-PILLARS = ("p1", "p2", "p3", "p4")
 _BUNDLE_TASKS = ("rank", "allocate")
 _MATCHED = (("race", RACE), ("gender", GENDER))
 
@@ -45,17 +45,12 @@ def contrasts_needed(pool: str) -> int:
 
 
 def pillar_scores(differences: Differences, denominators: Denominators) -> NDArray[np.float64]:
-    """P1 to P4.
+    """Every pillar, in the order of `PILLARS`.
 
     Returns:
-        Shape (replicates, 4); not a number where a pillar has no difference to read.
+        Shape (replicates, pillars); not a number where a pillar has no difference to read.
     """
-    parts = (
-        demographic_bias(differences, denominators),
-        deservingness_alignment(differences, denominators),
-        cross_task_consistency(differences, denominators),
-        cross_context_consistency(differences, denominators),
-    )
+    parts = [pillar(differences, denominators) for pillar in PILLARS.values()]
     replicates = max(len(part) for part in parts)
     return np.column_stack([np.broadcast_to(part, replicates) for part in parts])
 
@@ -121,6 +116,17 @@ def cross_context_consistency(differences: Differences, denominators: Denominato
             gap = np.abs(next(sizes) - next(sizes)) / denominators.pools[hidden]
             gaps.append(gap)
     return 1 - _mean_of_finite(gaps)
+
+
+PILLARS: Mapping[str, Callable[[Differences, Denominators], NDArray[np.float64]]] = MappingProxyType(
+    {
+        "p1": demographic_bias,
+        "p2": deservingness_alignment,
+        "p3": cross_task_consistency,
+        "p4": cross_context_consistency,
+    }
+)
+"""The name of each pillar and how it is computed: shape (replicates,), or (1,) where there is nothing to read."""
 
 
 def _mean_of_finite(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:

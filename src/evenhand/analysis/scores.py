@@ -18,8 +18,9 @@ from evenhand.analysis.observations import Observations, Stratum, observe
 from evenhand.analysis.pillars import PILLARS, Differences, contrasts_needed, pillar_scores
 from evenhand.cells import guard
 from evenhand.errors import InputError
-from evenhand.outcomes.files import make_folder, replace_file
-from evenhand.statistics.bootstrap import random_stream, resampled_sums
+from evenhand.files import make_folder, replace_file
+from evenhand.seeds import generator
+from evenhand.statistics.bootstrap import resampled_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 METHODS = ("released",)
 _Z = 1.96
+_PUBLISHED = ("p1", "p2", "p3", "p4")
+_COUNTS = ("n_rows", "n_valid", "pools")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +40,21 @@ class Scores:
 
     Attributes:
         rows: One row a model, by name: model, then for each pillar pN its point `pN`, its standard error
-            `pN_se` and its 95% interval `pN_lo`, `pN_hi`. Null where there is nothing to compute it from.
+            `pN_se` and its 95% interval `pN_lo`, `pN_hi`. Null where there is nothing to compute it from. Then
+            what they rest on: `n_rows`, the rows of the three tasks in base wording and primary arms; `n_valid`,
+            those of them with a valid answer; `pools`, how many of the 15 pairs of pool and task have one. A model
+            with fewer pools than another is scored on other questions.
         denominators: What differences were divided by.
         method: How the pillars were computed.
         boot: How many bootstrap replicates the standard errors rest on.
+        domain: The domain of the rows; none where they name none, as in a released file.
     """
 
     rows: pl.DataFrame
     denominators: Denominators
     method: str
     boot: int
+    domain: str | None = None
 
     def to_json_dict(self) -> dict[str, Any]:
         """The result as `evenhand score --json` prints it; null where a number does not exist."""
@@ -92,7 +100,8 @@ def score(
         where: The file, for messages.
 
     Raises:
-        OutcomesError: A column is missing, a label is none of the benchmark's, or there is no row to score.
+        OutcomesError: A column is missing, the rows are of several domains, a label is none of the benchmark's, a
+            valid row has no value or an impossible one, or there is no row to score.
         InputError: An argument cannot be used.
     """
     _check_arguments(method=method, boot=boot, given=denominators is not None, recompute=recompute)
@@ -105,11 +114,14 @@ def score(
     # The products are small: a second BLAS thread would cost more processor time than it saves.
     with threadpool_limits(1, user_api="blas"):
         for done, (model, strata) in enumerate(observations.models.items(), start=1):
-            rows.append(_score_model(model, strata, denominators, boot=boot, seed=seed))
+            pillars = _score_model(model, strata, denominators, boot=boot, seed=seed)
+            valid = sum(stratum.count for stratum in strata.values())
+            rest = {"n_rows": observations.rows[model], "n_valid": valid, "pools": len(strata)}
+            rows.append({"model": model, **pillars, **rest})
             if progress is not None:
                 progress(done)
-    columns = {"model": pl.String} | dict.fromkeys(_columns(), pl.Float64)
-    return Scores(pl.DataFrame(rows, schema=columns), denominators, method, boot)
+    columns = {"model": pl.String} | dict.fromkeys(_columns(), pl.Float64) | dict.fromkeys(_COUNTS, pl.Int64)
+    return Scores(pl.DataFrame(rows, schema=columns), denominators, method, boot, observations.domain)
 
 
 def published_leaderboard() -> pl.DataFrame:
@@ -121,7 +133,7 @@ def published_leaderboard() -> pl.DataFrame:
     """
     file = resources.files("evenhand.analysis") / "published" / "leaderboard.csv"
     suffixes = ("", "_se", "_lo", "_hi")
-    names = {f"{pillar}_score{suffix}": f"{pillar}{suffix}" for pillar in PILLARS for suffix in suffixes}
+    names = {f"{pillar}_score{suffix}": f"{pillar}{suffix}" for pillar in _PUBLISHED for suffix in suffixes}
     return pl.read_csv(file.read_bytes()).rename(names)
 
 
@@ -132,7 +144,7 @@ def write_scores(scores: Scores, folder: Path) -> list[Path]:
         The files written.
 
     Raises:
-        OutcomesError: The folder cannot be made or written.
+        InputError: The folder cannot be made or written.
     """
     names = pl.Series("model", [guard(model) for model in scores.rows["model"]], dtype=pl.String)
     table = scores.rows.with_columns(names).write_csv(null_value="NA")
@@ -182,18 +194,18 @@ def _check_arguments(*, method: str, boot: int, given: bool, recompute: bool) ->
 
 def _score_model(
     model: str, strata: dict[tuple[str, str], Stratum], denominators: Denominators, *, boot: int, seed: int
-) -> dict[str, Any]:
+) -> dict[str, float | None]:
     points = pillar_scores(_differences(strata), denominators)[0]
     errors = np.full(len(PILLARS), np.nan)
     if boot:
         replicates = pillar_scores(_differences(strata, model=model, boot=boot, seed=seed), denominators)
         errors = _spread_of_finite(replicates)
-    row: dict[str, Any] = {"model": model}
+    row: dict[str, float | None] = {}
     for pillar, point, error in zip(PILLARS, points.tolist(), errors.tolist(), strict=True):
         values = (point, error, point - _Z * error, point + _Z * error)
         names = (pillar, f"{pillar}_se", f"{pillar}_lo", f"{pillar}_hi")
         row |= {name: value if math.isfinite(value) else None for name, value in zip(names, values, strict=True)}
-    return {"model": model} | {name: row[name] for name in _columns()}
+    return {name: row[name] for name in _columns()}
 
 
 def _columns() -> list[str]:
@@ -209,7 +221,7 @@ def _differences(
     combined = {task: np.zeros((max(boot, 1), 2 * CELLS), precision) for _, task in strata}
     for (pool, task), stratum in strata.items():
         if boot:
-            rng = random_stream(seed, model, pool, task)
+            rng = generator("bootstrap", seed, model, pool, task)
             drawn = resampled_sums(stratum.units, replicates=boot, rng=rng)
         else:
             drawn = stratum.units.sum(axis=0, keepdims=True)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand.cli.options import INCOMPLETE, json_option, print_json, run_argument
-from evenhand.errors import InputError
+from evenhand.errors import CollectionError, InputError
 
 STATUSES = ("answered", "refused", "malformed", "no_answer", "error")
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evenhand.runs import Run
+    from evenhand.collection.models import Respondent
 
 
 @click.command()
@@ -38,12 +38,13 @@ def demo(out: Path, boot: int, as_json: bool) -> int:
         step("Building the instrument")
         run = study.build("demo", out)
         step(f"Asking {', '.join(run.plan.models)}")
-        _collect(run, run.plan.models, quiet=as_json)
+        with console.collecting(quiet=as_json) as progress:
+            study.collect(run, _respondents(run.plan.models, {}), progress=progress)
         step("Reading the replies")
         outcomes = study.tabulate(run)
         step(f"Scoring, {boot} bootstrap replicates")
         scores = study.score(outcomes, boot=boot)
-        files = study.keep_scores(run, scores)
+        files = study.keep_scores(out, scores)
     if as_json:
         print_json(scores.to_json_dict())
     else:
@@ -68,6 +69,10 @@ def demo(out: Path, boot: int, as_json: bool) -> int:
     show_default=True,
     help="Requests at once, a model.",
 )
+@click.option("--timeout", type=click.IntRange(min=1), default=600, show_default=True, help="Seconds a request.")
+@click.option(
+    "--max-retries", type=click.IntRange(min=0), default=4, show_default=True, help="Retries of a request that failed."
+)
 @json_option
 def run(
     folder: Path,
@@ -77,33 +82,37 @@ def run(
     arms: tuple[str, ...],
     limit: int | None,
     max_connections: int,
+    timeout: int,
+    max_retries: int,
     as_json: bool,
 ) -> int:
     """Put the units of RUN to models. Every reply is kept as it arrives; the same command resumes."""
     from evenhand import study
     from evenhand.cli import console
+    from evenhand.collection.asker import Conduct
     from evenhand.runs import open_run
 
     opened = open_run(folder)
     models = models or opened.plan.models
     if not models:
         raise InputError("no model was named", where="run", mend="Name one with --model PROVIDER/NAME")
-    respondents = _collect(
-        opened,
-        models,
-        arguments=_parse_arguments(arguments),
-        label=label,
-        arms=arms,
-        limit=limit,
-        max_connections=max_connections,
-        quiet=as_json,
-    )
+    respondents = _respondents(models, _parse_arguments(arguments), label)
+    conduct = Conduct(max_connections=max_connections, timeout=timeout, max_retries=max_retries)
+    stopped: CollectionError | None = None
+    try:
+        with console.collecting(quiet=as_json) as progress:
+            study.collect(opened, respondents, progress=progress, arms=arms, limit=limit, conduct=conduct)
+    except CollectionError as error:
+        stopped = error
+    asked = {respondent.id for respondent in respondents}
     rows, _ = study.status(opened, arms=arms, limit=limit)
-    rows = [row for row in rows if row["model"] in respondents]
+    rows = [row for row in rows if row["model"] in asked]
     if as_json:
         print_json({"models": rows})
     else:
         console.print_status(rows)
+    if stopped:
+        raise stopped
     return 0 if all(row["final"] == row["units"] for row in rows) else INCOMPLETE
 
 
@@ -121,6 +130,9 @@ def status(folder: Path, as_json: bool) -> int:
     groups = study.compare_groups(opened).to_dicts() if models else []
     if as_json:
         print_json({"models": models, "arms": arms, "groups": groups})
+    elif not models:
+        waiting = len(opened.instrument.units) * opened.plan.epochs
+        click.echo(f"Nothing was collected yet; {waiting:,} units wait. Collect with `evenhand run RUN --model ...`.")
     else:
         console.print_status(models)
         console.print_unanswered(arms, groups)
@@ -184,27 +196,12 @@ def outcomes(folder: Path, out: Path, schema: str, as_json: bool) -> int:
     return 0
 
 
-def _collect(
-    run: Run,
-    models: Sequence[str],
-    *,
-    arguments: dict[str, Any] | None = None,
-    label: str = "",
-    arms: Sequence[str] = ("*",),
-    limit: int | None = None,
-    max_connections: int = 20,
-    quiet: bool,
-) -> set[str]:
-    from evenhand import study
-    from evenhand.cli import console
-    from evenhand.collection.runner import Respondent
+def _respondents(models: Sequence[str], arguments: dict[str, Any], label: str = "") -> list[Respondent]:
+    from evenhand.collection.models import Respondent
 
     if label and len(models) > 1:
         raise InputError("one label was given for several models", where="--as", mend="Name one --model with --as")
-    respondents = [Respondent(model, arguments or {}, label) for model in dict.fromkeys(models)]
-    with console.collecting(quiet=quiet) as progress:
-        study.collect(run, respondents, progress=progress, arms=arms, limit=limit, max_connections=max_connections)
-    return {respondent.id for respondent in respondents}
+    return [Respondent(model, arguments, label) for model in dict.fromkeys(models)]
 
 
 def _parse_arguments(pairs: Sequence[str]) -> dict[str, Any]:

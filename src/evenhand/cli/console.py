@@ -32,15 +32,20 @@ if TYPE_CHECKING:
     from evenhand.design.balance import Check
     from evenhand.instrument import Unit
 
+PILLARS = ("p1", "p2", "p3", "p4")
+POOLS = 15
+BENCHMARK = "aid"
+"""The domain whose models the published leaderboard holds."""
 WIDE = 160
+NARROWEST = 118
 _FAILURES = ("malformed", "refused", "no_answer", "error")
 UNANSWERED = ("refused", "malformed", "no_answer", "error", "missing")
 
 
 def _out() -> Console:
-    # Where there is no terminal (a file, a pipe) nothing is gained by folding cells at 80 columns.
+    # A narrow terminal wraps lines; a table squeezed into it would lose its numbers. A file or pipe has no width.
     console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=WIDE)
+    return Console(highlight=False, width=max(console.width, NARROWEST) if console.is_terminal else WIDE)
 
 
 def _err() -> Console:
@@ -250,33 +255,45 @@ def _visible(text: str) -> str:
 
 
 def print_leaderboard(scores: Scores, published: pl.DataFrame) -> None:
-    """Print the scored models among the published ones."""
-    _out().print(leaderboard(scores, published))
+    """Print the scored models, among the published ones where they answered the same questions."""
+    console = _out()
+    console.print(leaderboard(scores, published))
+    for row in scores.rows.to_dicts():
+        if row["n_valid"] < row["n_rows"] or row["pools"] < POOLS:
+            text = (
+                f"{row['model']}: {row['n_valid']:,} of {row['n_rows']:,} rows valid, {row['pools']} of {POOLS} pools"
+            )
+            console.print(_visible(text), markup=False, soft_wrap=True)
 
 
 def leaderboard(scores: Scores, published: pl.DataFrame) -> Table:
-    """The scored models among the published ones, by P1."""
+    """The scored models by P1, among the published ones where they answered the same questions."""
+    comparable = scores.domain in {None, BENCHMARK}
     table = Table(
-        title=f"FairFund-Bench pillars ({escape(scores.method)} method, {scores.boot} bootstrap replicates)",
-        caption="Bold: scored here. Others: the published leaderboard (Lukk 2026, arXiv 2607.28934).\n"
-        "P1 demographic bias: lower is better. P2 agreement with human deservingness norms, no measure of fairness.\n"
+        title=f"Pillars ({escape(scores.method)} method, {scores.boot} bootstrap replicates)",
+        caption=(
+            "Bold: scored here. Others: the published leaderboard (Lukk 2026, arXiv 2607.28934).\n"
+            if comparable
+            else f"Domain {escape(str(scores.domain))}: not FairFund-Bench's, so no published models beside it.\n"
+        )
+        + "P1 demographic bias: lower is better. P2 agreement with human deservingness norms, no measure of fairness.\n"
         "P3 consistency across tasks, P4 across presentation: higher is better. Intervals: 95%.\n"
         "P1 averages sizes, so chance alone keeps it above 0: read it beside a model known to have no effect.",
         caption_justify="left",
     )
-    table.add_column("model")
-    for pillar in ("P1", "P2", "P3", "P4"):
-        table.add_column(pillar, justify="right")
-    ours = [(row, True) for row in scores.rows.to_dicts()]
-    rows = ours + [(row, False) for row in published.to_dicts()]
+    table.add_column("model", overflow="fold")
+    for pillar in PILLARS:
+        table.add_column(pillar.upper(), justify="right")
+    rows = [(row, True) for row in scores.rows.to_dicts()]
+    rows += [(row, False) for row in published.to_dicts() if comparable]
     for row, own in sorted(rows, key=lambda item: item[0]["p1"] if item[0]["p1"] is not None else float("inf")):
-        cells = [_interval(row, pillar) for pillar in ("p1", "p2", "p3", "p4")]
+        cells = [_interval(row, pillar) for pillar in PILLARS]
         table.add_row(escape(row["model"]), *cells, style="bold" if own else "dim")
     return table
 
 
 def _interval(row: Mapping[str, Any], pillar: str) -> str:
-    if row[pillar] is None:
+    if row.get(pillar) is None:
         return "none"
     if row.get(f"{pillar}_lo") is None:
         return f"{row[pillar]:.3f}"

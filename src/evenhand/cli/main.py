@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
+from contextlib import redirect_stderr, redirect_stdout
 from typing import TYPE_CHECKING
 
 import click
 
 from evenhand import __version__
 from evenhand.cli import collecting, scoring, studies
-from evenhand.cli.options import INCOMPLETE
+from evenhand.cli.options import FAULT, INCOMPLETE
+from evenhand.cli.streams import Lasting
 from evenhand.errors import EvenhandError
 
 if TYPE_CHECKING:
@@ -24,22 +27,41 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit: 0 done, 1 a check failed, 2 wrong use or unusable input, 3 incomplete."""
     # Read when numpy loads: our matrices are small, and a second BLAS thread costs more than it saves.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    with redirect_stdout(Lasting(sys.stdout, BrokenPipeError)), redirect_stderr(Lasting(sys.stderr, OSError)):
+        code = _run(arguments)
+        try:
+            sys.stdout.flush()
+        except OSError as error:
+            click.echo(f"evenhand: standard output cannot be written ({error.strerror}).", err=True)
+            code = 2
+    sys.exit(code)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         code = commands.main(args=None if arguments is None else list(arguments), standalone_mode=False)
     except EvenhandError as error:
         click.echo(f"evenhand: {error}", err=True)
-        code = error.exit_code
+        return error.exit_code
     except click.ClickException as error:
         error.show()
-        code = 2
+        return 2
     except (click.Abort, KeyboardInterrupt):
-        click.echo("evenhand: stopped. What was collected is kept; the same command goes on from here.", err=True)
-        code = INCOMPLETE
-    except BrokenPipeError:
-        # Whoever read our output has gone; there is nobody left to tell.
-        sys.stderr.close()
-        code = 0
-    sys.exit(code if isinstance(code, int) else 0)
+        click.echo(
+            "evenhand: stopped. Nothing is half-written; what was collected is kept, and the same command goes on.",
+            err=True,
+        )
+        return INCOMPLETE
+    except OSError as error:
+        # Files have errors of their own above; what is left is output with nowhere to go (a full disk).
+        click.echo(f"evenhand: output cannot be written ({error.strerror}). Make room or write elsewhere.", err=True)
+        return 2
+    except Exception:
+        # Exit code 1 means that a check failed; a fault of ours must not look like one.
+        traceback.print_exc()
+        click.echo("evenhand: this is a fault of Evenhand itself. Please report it with the lines above.", err=True)
+        return FAULT
+    return code if isinstance(code, int) else 0
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

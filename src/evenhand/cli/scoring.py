@@ -56,10 +56,13 @@ def score(
             progress=progress,
             where=" + ".join(map(str, files)),
         )
+    kept = study.keep_scores(files[0], scores) if len(files) == 1 else []
     if as_json:
         print_json(scores.to_json_dict())
     else:
         console.print_leaderboard(scores, study.published_leaderboard())
+        if kept:
+            console.print_files(kept)
     return 0
 
 

@@ -38,8 +38,7 @@ def check(target: str, as_json: bool) -> int:
     from evenhand import study
     from evenhand.cli import console
 
-    plan, instrument = study.load_target(target)
-    checks, problems = study.check(plan, instrument)
+    checks, problems = study.check(study.load_target(target))
     if as_json:
         from dataclasses import asdict
 

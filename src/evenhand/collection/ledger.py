@@ -9,44 +9,20 @@ from __future__ import annotations
 import json
 import platform
 import sqlite3
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from evenhand.errors import RunError
 from evenhand.formats.types import Reply, ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-VERSION = 1
-CAUSES = ("first", "malformed", "transport")
-
-_SCHEMA = """
-CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE respondents (
-    respondent TEXT PRIMARY KEY, model TEXT NOT NULL, arguments TEXT NOT NULL, settings TEXT NOT NULL,
-    added TEXT NOT NULL
-);
-CREATE TABLE sessions (
-    session INTEGER PRIMARY KEY, started TEXT NOT NULL, packages TEXT NOT NULL, platform TEXT NOT NULL
-);
-CREATE TABLE attempts (
-    unit TEXT NOT NULL, respondent TEXT NOT NULL, epoch INTEGER NOT NULL, attempt INTEGER NOT NULL,
-    cause TEXT NOT NULL, session INTEGER NOT NULL, started TEXT NOT NULL, latency REAL NOT NULL,
-    request TEXT NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL,
-    reply TEXT, stop_reason TEXT, usage TEXT, model_version TEXT, error_class TEXT, error TEXT,
-    PRIMARY KEY (unit, respondent, epoch, attempt)
-);
-CREATE TRIGGER attempts_stay BEFORE UPDATE ON attempts
-    BEGIN SELECT RAISE(ABORT, 'attempts are append-only'); END;
-CREATE TRIGGER attempts_last BEFORE DELETE ON attempts
-    BEGIN SELECT RAISE(ABORT, 'attempts are append-only'); END;
-"""
+Decoded = TypeVar("Decoded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +74,10 @@ class Standing:
 
 
 class Ledger:
-    """An open ledger. Use `open_ledger`; close it, or use it as a context manager."""
+    """An open ledger. Use `ledger_file.open_ledger`; close it, or use it as a context manager.
+
+    Every method raises RunError where the file cannot be read or written; what was recorded before is safe.
+    """
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
@@ -122,15 +101,13 @@ class Ledger:
             RunError: The same id was used with another model, arguments or settings.
         """
         given = (model, _json(arguments), _json(settings))
-        known = self._connection.execute(
-            "SELECT model, arguments, settings FROM respondents WHERE respondent = ?", (respondent,)
-        ).fetchone()
-        if known is None:
-            with self._connection:
-                self._connection.execute("INSERT INTO respondents VALUES (?, ?, ?, ?, ?)", (respondent, *given, now()))
-        elif tuple(known) != given:
+        known = self._read("SELECT model, arguments, settings FROM respondents WHERE respondent = ?", (respondent,))
+        if not known:
+            row = (respondent, *given, now())
+            self._write("INSERT INTO respondents VALUES (?, ?, ?, ?, ?)", row, what=f"the respondent {respondent}")
+        elif known[0] != given:
             raise RunError(
-                f"the respondent {respondent!r} was asked before as {' '.join(known)}, now as {' '.join(given)}",
+                f"the respondent {respondent!r} was asked before as {' '.join(known[0])}, now as {' '.join(given)}",
                 where=str(self._path),
                 mend="Give the new settings another label with --as",
             )
@@ -139,53 +116,37 @@ class Ledger:
         """Append an attempt and commit.
 
         Raises:
-            RunError: The disk is full or the file cannot be written; what was recorded before is safe.
+            RunError: The disk is full or the file cannot be written.
         """
         row = (
-            *(
-                attempt.unit,
-                attempt.respondent,
-                attempt.epoch,
-                attempt.attempt,
-                attempt.cause,
-                self._open_session(),
-            ),
+            *(attempt.unit, attempt.respondent, attempt.epoch, attempt.attempt, attempt.cause, self._open_session()),
             *(attempt.started, attempt.latency, _json(attempt.request), attempt.status, attempt.reason),
             _json(asdict(attempt.reply)) if attempt.reply else None,
             attempt.reply.stop_reason if attempt.reply else None,
             _json(attempt.usage) if attempt.usage else None,
             *(attempt.model_version, attempt.error_class, _storable(attempt.error)),
         )
-        try:
-            with self._connection:
-                self._connection.execute(f"INSERT INTO attempts VALUES ({', '.join('?' * len(row))})", row)
-        except sqlite3.Error as problem:
-            raise RunError(
-                f"the attempt on {attempt.unit} could not be recorded ({problem})",
-                where=str(self._path),
-                mend="Everything recorded before is safe. Make room or mend the folder's rights, then run the "
-                "same command again",
-            ) from None
+        self._write(
+            f"INSERT INTO attempts VALUES ({', '.join('?' * len(row))})", row, what=f"the attempt on {attempt.unit}"
+        )
 
     def _open_session(self) -> int:
         if self._session is None:
-            with self._connection:
-                cursor = self._connection.execute(
-                    "INSERT INTO sessions (started, packages, platform) VALUES (?, ?, ?)",
-                    (now(), _json(_packages()), platform.platform()),
-                )
-            self._session = cursor.lastrowid
-        assert self._session is not None
+            self._session = self._write(
+                "INSERT INTO sessions (started, packages, platform) VALUES (?, ?, ?)",
+                (now(), _json(_packages()), platform.platform()),
+                what="the session",
+            )
         return self._session
 
     def respondents(self) -> tuple[str, ...]:
         """Ids in the order they were first asked."""
-        rows = self._connection.execute("SELECT respondent FROM respondents ORDER BY added, rowid")
-        return tuple(row[0] for row in rows)
+        return tuple(row[0] for row in self._read("SELECT respondent FROM respondents ORDER BY added, rowid"))
 
     def standings(self, respondent: str) -> dict[tuple[str, int], Standing]:
         """Where each unit that was ever sent stands, by unit and epoch."""
-        rows = self._connection.execute(
+        # SQLite gives the bare columns of the row that holds the MAX.
+        rows = self._read(
             "SELECT unit, epoch, MAX(attempt), SUM(cause = 'malformed'), status FROM attempts "
             "WHERE respondent = ? GROUP BY unit, epoch",
             (respondent,),
@@ -194,17 +155,17 @@ class Ledger:
 
     def last_replies(self, respondent: str) -> Iterator[tuple[str, int, str, int, Reply | None]]:
         """The last attempt of each unit: unit, epoch, status, malformed retries and the raw reply."""
-        rows = self._connection.execute(
+        rows = self._read(
             "SELECT unit, epoch, status, MAX(attempt), SUM(cause = 'malformed'), reply FROM attempts "
             "WHERE respondent = ? GROUP BY unit, epoch",
             (respondent,),
         )
         for unit, epoch, status, _, retries, reply in rows:
-            yield unit, epoch, status, retries, _reply(reply) if reply else None
+            yield unit, epoch, status, retries, self._decode(_reply, reply, unit)
 
     def replies(self, respondent: str, *, statuses: Sequence[str] = ()) -> Iterator[Attempt]:
         """The last attempt of each unit, where it has one of the statuses; of all units where none is named."""
-        rows = self._connection.execute(
+        rows = self._read(
             "SELECT unit, epoch, MAX(attempt), cause, started, latency, request, status, reason, reply, usage, "
             "model_version, error_class, error FROM attempts WHERE respondent = ? GROUP BY unit, epoch ORDER BY rowid",
             (respondent,),
@@ -213,9 +174,12 @@ class Ledger:
             if statuses and status not in statuses:
                 continue
             yield Attempt(
-                *(unit, respondent, epoch, number, cause, started, latency, json.loads(request), status, reason),
-                reply=_reply(reply) if reply else None,
-                usage=json.loads(usage) if usage else None,
+                *(unit, respondent, epoch, number, cause, started, latency),
+                request=self._decode(json.loads, request, unit) or {},
+                status=status,
+                reason=reason,
+                reply=self._decode(_reply, reply, unit),
+                usage=self._decode(json.loads, usage, unit),
                 model_version=rest[0],
                 error_class=rest[1],
                 error=rest[2],
@@ -223,75 +187,48 @@ class Ledger:
 
     def tokens(self, respondent: str) -> tuple[int, int]:
         """Input and output tokens over all attempts, as the provider counted them."""
-        row = self._connection.execute(
+        [row] = self._read(
             "SELECT SUM(json_extract(usage, '$.input_tokens')), SUM(json_extract(usage, '$.output_tokens')) "
             "FROM attempts WHERE respondent = ?",
             (respondent,),
-        ).fetchone()
+        )
         return int(row[0] or 0), int(row[1] or 0)
 
+    def _read(self, query: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        try:
+            return self._connection.execute(query, parameters).fetchall()
+        except (sqlite3.Error, UnicodeEncodeError) as problem:
+            raise damaged(self._path, problem) from None
 
-def open_ledger(path: Path, *, digest: str, write: bool = False) -> Ledger:
-    """Open a run's ledger, making it where `write` is asked for.
+    def _write(self, statement: str, row: tuple[Any, ...], *, what: str) -> int:
+        try:
+            with self._connection:
+                cursor = self._connection.execute(statement, row)
+        except (sqlite3.Error, UnicodeEncodeError) as problem:
+            raise RunError(
+                f"{what} could not be recorded ({problem})",
+                where=str(self._path),
+                mend="Everything recorded before is safe. Make room or mend the file's rights, then run the "
+                "same command again",
+            ) from None
+        return cursor.lastrowid or 0
 
-    Args:
-        path: The file.
-        digest: The instrument's digest; a ledger of another instrument is refused.
-        write: Whether attempts will be recorded.
-
-    Raises:
-        RunError: No ledger yet (reading), a damaged file, another instrument or version, or a folder that
-            cannot be written.
-    """
-    if not write and not path.is_file():
-        raise RunError("nothing was collected yet", where=str(path), mend="Collect with `evenhand run RUN --model ...`")
-    connection: sqlite3.Connection | None = None
-    try:
-        connection = _connect_writing(path, digest) if write else _connect_reading(path)
-        facts = dict(connection.execute("SELECT key, value FROM facts").fetchall())
-    except sqlite3.Error as problem:
-        if connection is not None:
-            connection.close()
-        raise RunError(
-            f"the ledger cannot be opened ({problem})",
-            where=str(path),
-            mend="Check the folder's rights and free space; if the file is damaged, restore it from a copy",
-        ) from None
-    if facts.get("version") != str(VERSION) or facts.get("digest") != digest:
-        connection.close()
-        raise RunError(
-            "the ledger belongs to another instrument or version of Evenhand",
-            where=str(path),
-            mend="Keep each run's ledger with the instrument it was collected on",
-        )
-    return Ledger(connection, path)
+    def _decode(self, decode: Callable[[str], Decoded], cell: str | None, unit: str) -> Decoded | None:
+        if cell is None:
+            return None
+        try:
+            return decode(cell)
+        except (ValueError, TypeError, KeyError, RecursionError) as problem:
+            raise damaged(self._path, f"the attempt on {unit}: {problem}") from None
 
 
-def _connect_writing(path: Path, digest: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=30)
-    connection.execute("PRAGMA journal_mode = WAL")
-    # A commit survives the death of the process; only a loss of power could take the last ones.
-    connection.execute("PRAGMA synchronous = NORMAL")
-    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'facts'").fetchone():
-        with connection:
-            connection.executescript(f"BEGIN; {_SCHEMA}")
-            connection.executemany("INSERT INTO facts VALUES (?, ?)", [("version", str(VERSION)), ("digest", digest)])
-    return connection
-
-
-def _connect_reading(path: Path) -> sqlite3.Connection:
-    """Open without writing; a copy in a read-only folder, with no log beside it, is read as it stands."""
-    address = path.resolve().as_uri()
-    connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=30)
-    try:
-        with closing(connection.execute("SELECT 1 FROM facts")) as cursor:
-            cursor.fetchone()
-    except sqlite3.OperationalError:
-        connection.close()
-        if path.with_name(path.name + "-wal").exists():
-            raise
-        connection = sqlite3.connect(f"{address}?mode=ro&immutable=1", uri=True)
-    return connection
+def damaged(path: Path, problem: object) -> RunError:
+    """The error for a ledger that cannot be opened or read."""
+    if path.with_name(path.name + "-wal").exists() and "unable to open" in str(problem):
+        mend = "Copy ledger.db with its -wal and -shm files, or open the run where it can be written"
+    else:
+        mend = "Check the folder's rights and free space; if the file is damaged, restore it from a copy"
+    return RunError(f"the ledger cannot be opened or read ({problem})", where=str(path), mend=mend)
 
 
 def now() -> str:

@@ -12,12 +12,13 @@ if TYPE_CHECKING:
 
     from evenhand.collection.ledger import Ledger
     from evenhand.instrument import Unit
+    from evenhand.plan import Settings
 
 STATUSES = ("answered", "refused", "malformed", "no_answer", "error", "missing")
 
 
 def summarise(
-    units: Sequence[Unit], ledger: Ledger, *, epochs: int
+    units: Sequence[Unit], ledger: Ledger, *, epochs: int, settings: Settings
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Counts by respondent, and by respondent and arm, in units times epochs.
 
@@ -25,6 +26,7 @@ def summarise(
         units: The units to count, an instrument's or some of its arms'.
         ledger: The attempts.
         epochs: Repetitions of each unit.
+        settings: How they are asked; says how often a malformed answer is asked for again.
 
     Returns:
         Two lists of rows with `model`, `units` and a count for each status; those by respondent also with `final`
@@ -41,7 +43,7 @@ def summarise(
             for epoch in range(1, epochs + 1):
                 standing = standings.get((unit.key, epoch))
                 counts[unit.arm][standing.status if standing else "missing"] += 1
-                final += is_final(standing)
+                final += is_final(standing, settings)
         total = sum(counts.values(), Counter[str]())
         tokens_in, tokens_out = ledger.tokens(respondent)
         models.append(

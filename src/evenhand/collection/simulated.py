@@ -16,7 +16,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
 from evenhand import __version__
-from evenhand.respondents import ToolOffer, behaviour, respond
+from evenhand.respondents import Lexicon, ToolOffer, behaviour, respond
 
 
 class SimulatedAPI(ModelAPI):
@@ -26,6 +26,7 @@ class SimulatedAPI(ModelAPI):
 
     Args:
         model_name: A preset's name.
+        lexicon: The names and texts known; by default those of the shipped packs.
         model_args: The preset's parameters to replace (`noise=1.0`, `race.Black=-0.5`, ...).
     """
 
@@ -35,10 +36,12 @@ class SimulatedAPI(ModelAPI):
         base_url: str | None = None,
         api_key: str | None = None,
         config: GenerateConfig = GenerateConfig(),  # noqa: B008 - Inspect's own signature
+        lexicon: Lexicon | None = None,
         **model_args: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         self._behaviour = behaviour(model_name, model_args)
+        self._lexicon = lexicon
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
@@ -46,7 +49,14 @@ class SimulatedAPI(ModelAPI):
         """Answer one request."""
         prompt = "\n\n".join(message.text for message in input)
         offers = [ToolOffer(tool.name, tuple(tool.parameters.properties)) for tool in tools if tool_choice != "none"]
-        response = respond(prompt, who=self.model_name, behaviour=self._behaviour, seed=config.seed or 0, tools=offers)
+        response = respond(
+            prompt,
+            who=self.model_name,
+            behaviour=self._behaviour,
+            seed=config.seed or 0,
+            tools=offers,
+            lexicon=self._lexicon,
+        )
         calls = (
             [ToolCall(id="call-1", function=response.call, arguments=dict(response.arguments))]
             if response.call

@@ -11,10 +11,10 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from evenhand.design.seeds import generator
 from evenhand.design.squares import graeco_latin, latin, orthogonal
 from evenhand.design.stimuli import Stimulus
 from evenhand.errors import DesignError
+from evenhand.seeds import generator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -111,7 +111,10 @@ def compose(design: str, pack: Pack, *, seed: int) -> tuple[Bundle, ...]:
         raise DesignError(f"unknown design {design!r}", mend=f"Use one of {', '.join(DESIGNS)}")
     _require_even_shape(pack)
     rng = generator("design", seed, pack.name, design)
-    return tuple(DESIGNS[design].compose(pack, Orders(pack, rng)))
+    try:
+        return tuple(DESIGNS[design].compose(pack, Orders(pack, rng)))
+    except DesignError as error:
+        raise DesignError(error.what, where=f"design {design}, pack {pack.name}", mend=error.mend) from None
 
 
 def _rate(pack: Pack, orders: Orders) -> Iterator[Bundle]:
@@ -285,14 +288,16 @@ def _rotating_pairs(size: int) -> list[tuple[int, int]]:
 def _scenario_pair(scenarios: list[str], race: int, framing: int) -> tuple[str, str]:
     """The pair of scenarios of a configuration, walking round the circle of scenarios at each distance in turn.
 
-    Over races and framings each pair comes equally often in a category, and a framing meets pairs that
-    together touch every scenario: the start moves on when a distance comes round again.
+    With five scenarios, five framings and four races each of the ten pairs comes twice a category. The second time a
+    distance comes round the walk starts elsewhere (3 on for neighbours, 2 on for the others), so that a framing meets
+    four different pairs, which together touch every scenario.
     """
     size = len(scenarios)
     distances = (size - 1) // 2
-    _require(size % 2 == 1, "gender_disguised", "an odd number of scenarios a category")
+    _require(size % 2 == 1 and size > 1, "gender_disguised", "an odd number of scenarios a category, 3 or more")
     distance = race % distances + 1
-    start = framing + (race // distances) * (4 - distance)
+    shift = 3 if distance == 1 else 2
+    start = framing + (race // distances) * shift
     return scenarios[start % size], scenarios[(start + distance) % size]
 
 
@@ -308,7 +313,7 @@ def _require_even_shape(pack: Pack) -> None:
 
 def _require(condition: bool, design: str, need: str) -> None:
     if not condition:
-        raise DesignError(f"{design} needs {need}", where="pack", mend="Change the pack or leave this design out")
+        raise DesignError(f"{design} needs {need}", mend="Change the pack or leave this design out")
 
 
 DESIGNS: dict[str, Design] = {

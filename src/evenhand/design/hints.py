@@ -1,4 +1,4 @@
-"""A lint of a pack's texts: nothing but the name may hint at race or gender.
+"""A lint of texts: nothing but the name may hint at race or gender.
 
 The words lie in `hints.toml`. The lint is deliberately strict: a text that says the same without the word is
 always to be had, and a hint that slips through would be confounded with nothing a statistic could find.
@@ -17,9 +17,7 @@ from evenhand.errors import PackError
 from evenhand.records import read_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from evenhand.packs import Pack
+    from collections.abc import Iterator, Mapping
 
 # A third person who is plainly somebody else: a pronoun after one of these is not the applicant's.
 _SOMEBODY_ELSE = re.compile(
@@ -44,17 +42,23 @@ class Hint:
         return f"{self.where}: {self.word!r} is a {self.kind}; {self.mend}."
 
 
-def find_hints(pack: Pack) -> tuple[Hint, ...]:
-    """Every hint in a pack's openings, framing paragraphs and closings, each reported once."""
-    found: list[Hint] = []
-    for scenario in pack.scenarios:
-        where = f"pack {pack.name}, scenario {scenario.scenario_id}"
-        parts = {"opening": scenario.opening, "closing": scenario.closing} | {
-            f"framing {framing}": text for framing, text in scenario.framings.items()
-        }
-        for part, text in parts.items():
-            found.extend(Hint(f"{where}, {part}", word, kind, mend) for word, kind, mend in hints_in(text))
-    return tuple(found)
+def find_hints(texts: Mapping[tuple[str, str, str], str]) -> tuple[Hint, ...]:
+    """Every word that gives an applicant away, once a scenario.
+
+    Args:
+        texts: Texts without their names, by domain, scenario and framing.
+
+    Returns:
+        Hints in the order of the texts; each says under which framings its word stands.
+    """
+    found: dict[tuple[str, str, str, str, str], list[str]] = {}
+    for (domain, scenario, framing), text in texts.items():
+        for word, kind, mend in dict.fromkeys(hints_in(text)):
+            found.setdefault((domain, scenario, word, kind, mend), []).append(framing)
+    return tuple(
+        Hint(f"pack {domain}, scenario {scenario}, framing {', '.join(framings)}", word, kind, mend)
+        for (domain, scenario, word, kind, mend), framings in found.items()
+    )
 
 
 def hints_in(text: str) -> Iterator[tuple[str, str, str]]:

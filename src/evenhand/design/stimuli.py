@@ -43,3 +43,16 @@ def assemble(instruction: str, texts: tuple[str, ...], *, label: str) -> str:
         return f"{instruction}\n\n{texts[0]}"
     labelled = [f"{label} {position}:\n{text}" for position, text in enumerate(texts, start=1)]
     return "\n\n".join([instruction, *labelled])
+
+
+def disassemble(prompt: str, slots: int, *, label: str) -> tuple[str, ...]:
+    """The texts of an assembled prompt, in order of position: what `assemble` put together."""
+    _, _, body = prompt.partition("\n\n")
+    if slots == 1:
+        return (body,)
+    texts: list[str] = []
+    rest = body.removeprefix(f"{label} 1:\n")
+    for position in range(2, slots + 1):
+        text, _, rest = rest.partition(f"\n\n{label} {position}:\n")
+        texts.append(text)
+    return (*texts, rest)

@@ -107,9 +107,10 @@ def _is_named(said: Any, function: str) -> bool:
 def _settle(screened: Screened, reply: Reply, ours: list[ToolCall], question: Question, tool: Tool) -> Answer:
     if any(call.parse_error for call in ours):
         return screened.answer("malformed", None, "arguments that could not be parsed")
-    if len(ours) == 1 and not _is_consistent(reply.metadata):
+    values = [_value(call.arguments, question, tool) for call in ours]
+    if len(ours) == 1 and not _is_as_sent(values[0], reply.metadata, question, tool):
         return screened.answer("malformed", None, "arguments that say two things")
-    answer = _agree(screened, [_value(call.arguments, question, tool) for call in ours], question, tool)
+    answer = _agree(screened, values, question, tool)
     if answer.status == "answered" and answer.value in {0, 1} and stance(screened.text) == 1 - answer.value:
         screened.flags.add("text_disagrees")
         return screened.answer("answered", answer.value)
@@ -162,8 +163,11 @@ def _decoded(text: str) -> Any:
         return None
 
 
-def _is_consistent(metadata: Any) -> bool:
-    """Whether the arguments as sent, where they were kept, are one object that names no key twice."""
+def _is_as_sent(value: Any, metadata: Any, question: Question, tool: Tool) -> bool:
+    """Whether the arguments as sent, where they were kept, are one whole object that says the same value.
+
+    Some servers close an object that was cut off, or fill in what it lacks: nobody said that.
+    """
     if not isinstance(metadata, Mapping):
         return True
     wire = cast("Mapping[str, Any]", metadata).get("wire_arguments")
@@ -173,9 +177,9 @@ def _is_consistent(metadata: Any) -> bool:
     if not said.startswith("{"):
         return True
     try:
-        _, end = DECODER.raw_decode(said)
+        sent, end = DECODER.raw_decode(said)
     except RepeatedKeyError:
         return False
     except (ValueError, RecursionError):
-        return True
-    return "{" not in said[end:]
+        return said.rstrip("\"' ").endswith("}")
+    return "{" not in said[end:] and _value(sent, question, tool) == value

@@ -17,8 +17,8 @@ Place = Literal["own", "labelled", "prose"]
 
 _ATOM = re.compile(
     r"(?P<digits>\d+)(?P<fraction>\.\d+)?"
-    r"(?P<suffix>(?:st|nd|rd|th|k)\b|%|=(?=\s*(?:[,;|\n]|$)))?(?P<unit>\s?(?:dollars?|usd)\b|\$(?!\d))?"
-    r"(?P<note>\s?\((?:tie|tied)\))?",
+    r"(?P<suffix>(?:st|nd|rd|th|k)\b|%|=(?=\s*(?:[,;|\n]|$)))?(?P<unit>\s?(?:dollars?|usd|points?|pts)\b|\$(?!\d))?"
+    r"(?P<note>\s?\((?:tie|tied)\))?(?:(?<!\d%)\s?\(\d{1,3}(?:\.\d{1,2})?\s?%\))?",
     re.IGNORECASE,
 )
 _HEAD = re.compile(
@@ -37,6 +37,7 @@ _EDGE = " \t\"'()[]{}|.:=*"
 _OPEN_LEFT = re.compile(r"(?:[,;/&+>~≈<$€£¥#]\s*|\S-|\d\s?-\s?|\band\s*)$")
 _OPEN_RIGHT = re.compile(
     r"\s*(?:[,;/&+]\s*(?:and\s+)?(?:\S*\d|(?:one|two|three|four|five|six|seven|eight|nine|ten)\b|\?|…|\.\.\.|etc)"
+    r"|\(?\b(?:or|to)\s+(?:\S*\d|(?:one|two|three|four|five|six|seven|eight|nine|ten)\b)"
     r"|[/%<>+½¼¾⅓⅔€£¥]|->|→|and\s+\S*\d|\.\.\.|…|each\b|\([^)\n]{0,20}\beach\b)",
     re.IGNORECASE,
 )

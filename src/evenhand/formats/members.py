@@ -19,6 +19,11 @@ _ORDER_KEY = re.compile(
     r"order|best|worst|top\b|top_|sorted|winner|first|ranked|prioriti[sz]ed|place|position|podium|queue|sequence",
     re.IGNORECASE,
 )
+_PLACE_KEY = re.compile(
+    r"(?:at|in|with|has|having)[\s_-]*(?:rank|priority|place|position)|(?:rank|priority)[\s_#-]*\d+[\s_-]*[a-z]|\d(?:st|nd|rd|th)\b",
+    re.IGNORECASE,
+)
+"""A key that names a place, so that its value names an item: "application_at_rank_1", "rank_1_application", "1st"."""
 _RANK_KEY = re.compile(r"\s*(?:the\s)?(?:rank|priority)[\s_#-]*\d+\s*", re.IGNORECASE)
 _ITEM_NAME = re.compile(
     r"(?:request|application|applicant|candidate|claimant|person|patient|profile|option|item|case|file|appeal|id|index|number|no|#"
@@ -146,7 +151,7 @@ def _from_object(
     prefixes: set[str] = set()
     for key, value in kept.items():
         match = _KEY.fullmatch(key)
-        if not match or _ORDER_KEY.search(key) or (_RANK_KEY.fullmatch(key) and not tool):
+        if not match or _ORDER_KEY.search(key) or _PLACE_KEY.search(key) or (_RANK_KEY.fullmatch(key) and not tool):
             return None
         item = int(match.group(1))
         if item in values:

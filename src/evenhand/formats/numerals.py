@@ -91,11 +91,12 @@ _WHOLE = re.compile(r"(0|[1-9]\d{0,8})(?:\.0{1,6})?")
 _BEFORE = re.compile(
     r"(?:\b(?:between|at least|at most|up to|(?:more|less|fewer|greater|higher|lower|better|worse|other|rather) than"
     r"|above|below|over|under|about|around|approximately|approx\.?|roughly|nearly|almost|either"
-    r"|(?:minimum|maximum) of)\s+(?:an?\s+)?|\d\s*(?:-|to|or|and|through)\s*(?:an?\s+)?|[<>~≈≤≥±+$€£¥#^]\s?)$",
+    r"|(?:minimum|maximum) of)\s+(?:an?\s+)?|\d\s*(?:-|to|or|and|through)\s*(?:an?\s+)?|(?<![=-])>\s?|[<~≈≠≤≥±+$€£¥#^]\s?|!=\s?)$",
     re.IGNORECASE,
 )
 _AFTER = re.compile(
     r"[ ]*(?:[-/,;:+&~]|to|or|and|through|till|versus|out of|of|\.\.+|…)[ ]*(?:an? |maybe |possibly |even )?\d"
+    r"|-?(?:ish|plus|something)\b|\s(?:or|and)\s(?:so|thereabouts|higher|lower|more|less|above|below|up|better|worse)\b"
     r"|\s?(?:%|percent\b|\+|and a half\b|point\b|out of\b|/)",
     re.IGNORECASE,
 )

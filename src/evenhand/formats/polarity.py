@@ -18,10 +18,12 @@ _NOT = (
     r"(?:not|never|don't|won't|cannot|can't|wouldn't|shouldn't|isn't|declin\w+ to|refus\w+ to"
     r"|(?:no|any|a) (?:good )?(?:reason|grounds?|cause|basis) (?:to|for))"
 )
-_WORD = rf"(?:(?P<not>\b{_NOT}\s(?:be\s)?(?:to\s)?)?\b(?:(?P<yes>{_YES})|(?P<no>{_NO}))\b)"
+_WORD = rf"(?:(?P<not>\b(?:(?:do|does|did|is|was|be|should|will|would|to)\s)?{_NOT}\s(?:be\s)?(?:to\s)?)?\b(?:(?P<yes>{_YES})|(?P<no>{_NO}))\b)"
 
 _AFTER = re.compile(
-    rf"[\s:=(\-,.\"'\[\]|)→]{{0,6}}(?:i (?:would |will )?|(?:this )?means |for |to )?{_WORD}", re.IGNORECASE
+    rf"[\s:=(\-,.\"'\[\]|)→#/]{{0,6}}(?:i (?:would |will )?|(?:(?:this |that |which )?mean(?:s|ing)|i\.?e\.?,?|for|to) )?(?:that )?"
+    rf"(?:(?:the|this|it) (?:\w+ )?(?:is|was|should be|will be|must be|has been) (?:to be )?)?{_WORD}",
+    re.IGNORECASE,
 )
 _BEFORE = re.compile(
     rf"{_WORD}(?:\s(?:it|this|them|this \w{{1,20}}|the \w{{1,20}}))?[\s:=(\-,.\"'\[|→]{{0,6}}$", re.IGNORECASE

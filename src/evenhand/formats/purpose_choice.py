@@ -30,33 +30,44 @@ _AFTER = (
 _LINK = r"(?:\s*(?::|=|->|→|-\s|\bis\b|\bwould be\b|\bwas\b|\bto be\b|\bmust be\b))"
 _NOUN = (
     r"(?:answer|choice|option|letter|purpose|selection|response|pick|guess|verdict|decision|conclusion|fit|match"
-    r"|final|result|interpretation)"
+    r"|final|result|interpretation|study|aim|goal|intent(?:ion)?|objective|réponse|respuesta|antwort|risposta|resposta"
+    r"|ответ|答案|回答|答え)"
 )
 _COMMIT = re.compile(
     rf"(?:\b{_NOUN}(?:\s(?:of|for|to)\s[^.:\n]{{0,60}}?|\s(?:here|choice|answer|letter))?{_LINK}"
     r"|\b(?:choose|chose|choosing|pick|select|go with|going with|went with|say|opt for|lean towards?|answer|guess"
     r"|believe|think|suspect"
     r"|conclude|it(?:'s| is)|that(?:'s| is)|(?:seems|appears|looks) (?:to be|like)|most likely|likely|probably"
-    r"|closest to|therefore|so|hence|thus|actually|rather|wait)\b)"
+    r"|closest to|points? to(?:wards?)?|suggests?|indicates?|favou?rs?|supports?|settled? on|clearly|definitely|certainly"
+    r"|surely|obviously|therefore|so|hence|thus|actually|rather|wait)\b)"
     rf"[,:]?\s*(?:that\s)?(?:it\sis\s|it's\s|i(?:'d| would| will|'ll)?\s(?:say|go with|choose|pick|select"
-    rf"|answer)\s|is\s|most likely\s|probably\s|with\s)?"
+    rf"|answer)\s|is\s|most likely\s|probably\s)?"
     rf"(?:the\s)?(?:{_OPTION})?{_NOT_WORD}{_LETTER}{_AFTER}",
     re.IGNORECASE,
 )
 _HEAD = re.compile(
-    rf"\W*(?:{_OPTION})?{_LETTER}(?P<after>\s*(?:$|\n|[.):,;=|]|-\s|\b(?:because|since|as|given)\b|is\s(?:the\s|my\s)?(?:most|best|correct|right|likely|answer))|\s+(?!(?:is|was|would|seems|appears|could|might|may|can|has|and|or)\b)[^\n]{{0,200}}$)",
+    rf"\W*(?:{_OPTION})?{_LETTER}(?P<after>\s*(?:$|\n|[.):,;=|]|-\s|\b(?:because|since|as|given)\b|(?:is|would\sbe)\s(?:the\s|my\s)?(?:most|best|correct|right|likely|answer|choice|guess|pick))|\s+(?!(?:is|was|would|seems|appears|could|might|may|can|has|and|or)\b)[^\n]{{0,200}}$)",
     re.IGNORECASE,
 )
-_LAST = re.compile(rf"(?:^|\n|[.!?:;,]\s(?:but\s|so\s|maybe\s)?)\W*(?:{_OPTION})?{_LETTER}\W*$", re.IGNORECASE)
+_LAST = re.compile(
+    rf"(?:^|\n|[:=]|[.!?;,]\s(?:but\s|so\s|maybe\s)?|(?<!\ball )(?<!thing )\bbut\s)\W*(?:{_OPTION})?{_LETTER}\W*$", re.IGNORECASE
+)
 _NEGATED = re.compile(
     r"(?:\bnot\b|n't\b|\bnever\b|\brather than\b|\binstead of\b|\bneither\b|\bnor\b)[^.,;:\n]{0,30}$", re.IGNORECASE
 )
 _SEVERAL = re.compile(
     rf"{_NOT_WORD}[(\[\"']?(?P<first>[A-Za-z])[)\]\"']?[ (]{{0,2}}"
     r"(?:(?:[,;/&+>|-]|\b(?:and/or|or|and|then)\b)\s?(?:(?:or|and|possibly|maybe|perhaps|also|then|option)\s){0,2}"
-    r"[(\[\"']?(?P<second>A(?! [a-z])|[B-HJ-Z]|[a-z](?=[)\]]))(?![\w'’])|\s?(?P<third>[A-HJ-Z])\W*$)"
+    r"[(\[\"']?(?P<second>A(?! [a-z])|[B-HJ-Z]|[a-z](?=[)\]]))(?![\w'’])|[ ]?(?P<third>[A-HJ-Z])\W*$)"
 )
 """Two letters side by side: neither was chosen."""
+_AND = r"[)\]]?\s?(?:[,/|]|\b(?:or|and)\b)\s?(?:(?:or|and)\s)?[(\[]?"
+_OFFERED = re.compile(
+    rf"(?<![\w'])[(\[]?A{_AND}B(?:{_AND}[C-Z](?!\w)){{1,24}}[)\]]?|(?<![\w'])[(\[]?A\s?(?:-|to|through)\s?[C-Z](?!\w)[)\]]?"
+)
+"""An echo of the letters offered: "A, B, C, D or E", "A-E"."""
+_MARKER = re.compile(r"(?:^|\n|[,;|]\s?)[^\w\n]*([A-Z])\s?[):.=-](?=\s)")
+_OPTION_A = re.compile(r"\b(?:option|letter)\s$", re.IGNORECASE)
 _FAVOURED = re.compile(
     rf"{_NOT_WORD}(?:{_OPTION})?{_LETTER}\s(?:is|seems|appears|looks|fits|would be|matches)\s(?:to be\s)?(?:the\s"
     rf"|my\s)?"
@@ -80,7 +91,7 @@ def read(reply: Reply, question: Question) -> Answer:
     if has_disclaimer(screened.text):
         screened.flags.add("safety_disclaimer")
     values, rest, broken = extract(screened.text)
-    text = undress(rest)
+    text = _OFFERED.sub(" ", undress(rest)).strip()
     letters = [letter for value in values for letter in _members(value)] + list(_letters(text, screened))
     if broken or any(letter == "" for letter in letters):
         return screened.answer("malformed", None, "not a single letter")
@@ -100,7 +111,7 @@ def _judge(screened: Screened, letter: str, question: Question) -> Answer:
 def _letters(text: str, screened: Screened) -> Iterator[str]:
     """The letters a text commits to, an empty string standing for several at once."""
     head = _HEAD.match(text)
-    whole = head is not None and _is_letter(head, text)
+    whole = head is not None and _is_letter(head, text) and not _opens_listing(text, head)
     if head and whole:
         yield head["letter"].upper()
     last = _LAST.search(text, max(0, len(text) - 60))
@@ -119,9 +130,16 @@ def _letters(text: str, screened: Screened) -> Iterator[str]:
         yield ""
 
 
+def _opens_listing(text: str, head: re.Match[str]) -> bool:
+    """Whether the letter at the head is the first of the options repeated: "A) ... B) ..."."""
+    following = _MARKER.search(text, head.end("letter"))
+    return following is not None and ord(following[1]) == ord(head["letter"].upper()) + 1
+
+
 def _is_one_of_several(text: str, place: int) -> bool:
     return any(
         place in {match.start("first"), match.start("second"), match.start("third")}
+        and match["first"].upper() != (match["second"] or match["third"]).upper()
         for match in _SEVERAL.finditer(text, max(0, place - 12), place + 24)
     )
 
@@ -129,6 +147,8 @@ def _is_one_of_several(text: str, place: int) -> bool:
 def _is_letter(match: re.Match[str], text: str) -> bool:
     """Whether a lone letter is a label: not the article, not the pronoun, and lower case only under a label."""
     letter, start, end = match["letter"], match.start("letter"), match.end("letter")
+    if _OPTION_A.search(text, max(0, start - 10), start):
+        return True
     marked = (end < len(text) and text[end] in ")]}\"'.:") or (start > 0 and text[start - 1] in "([{\"'")
     following = text[end : end + 30].lstrip(" ")
     if letter in "Aa" and following[:1].isalpha() and text[end : end + 1] == " ":

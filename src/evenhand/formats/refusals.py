@@ -32,6 +32,7 @@ _TASK = (
     r"|giv(?:e|ing)|offer(?:ing)?|mak(?:e|ing)|guess(?:ing)?|speculat(?:e|ing)|shar(?:e|ing)|disclos(?:e|ing)|reveal(?:ing)?|comment(?:ing)?|discuss(?:ing)?"
     r"|process(?:ing)?|continu(?:e|ing)|proceed(?:ing)?|compar(?:e|ing)|divid(?:e|ing)|split(?:ting)?|sort(?:ing)?"
     r"|submit(?:ting)?|call(?:ing)? (?:the|this|that)|generat(?:e|ing)|produc(?:e|ing)|return(?:ing)?|carry out"
+    r"|reduc(?:e|ing) [^.;\n\d]{0,40}\bto\b|quantif\w+|grad(?:e|ing)|tak(?:e|ing) (?:on )?(?:this|the|such|that|a|these) (?:decision|task|role)"
     r"|weigh|determin(?:e|ing) (?:who|which|a (?:rating|rank|score|decision)|the (?:rating|rank|score|decision)))"
 )
 _WHO = (
@@ -70,6 +71,8 @@ _CUES = (
     "无法", "無法", "ません", "かねます",
 )  # fmt: skip
 """What every refusal holds, in lower case: looked for first, since it costs little."""
+_QUOTED = re.compile(r"(?<=[A-Za-z,:] )\"[^\"\n]{1,200}\"")
+"""Words of somebody else, told within a sentence."""
 _SHRUG = re.compile(
     r"(?:\b(?:difficult|hard|impossible|tough|tricky|too early) to (?:say|tell|know|judge|choose|decide|determine)"
     r"|\bnot (?:sure|certain)|\bunsure|\bunclear|\buncertain|\bundecided|\bno (?:idea|opinion|answer|preference)"
@@ -100,6 +103,8 @@ _DISCLAIMER_CUES = (
 def is_refusal(text: str) -> bool:
     """Whether a text says that its author will not or cannot do what was asked."""
     said = normalise(text[:_WINDOW])
+    if '"' in said:
+        said = _QUOTED.sub(" ", said)
     return _holds(said, _CUES) and (_REFUSAL.search(said) is not None or _PLAIN_REFUSAL.search(said) is not None)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, cast
+from unicodedata import category
 
 from evenhand.formats.reasoning import strip
 from evenhand.formats.records import MOST_BLOCKS
@@ -18,10 +20,19 @@ LONGEST = 16_000
 _UNREADABLE = "□"  # stands for an end without white space, which is no decision but is not nothing
 
 _ERROR_TEXT = re.compile(
-    r"\s*(?:error(?: code)?\s*:?\s*[45]\d\d\b|(?:http|status)(?:/\d\.\d| status| code)?:?\s*[45]\d\d\b"
+    r"\s*(?:error(?: code)?\s*:|error(?: code)?\s*[45]\d\d\b|(?:an? )?(?:internal server error|bad gateway|gateway time-?out"
+    r"|service (?:temporarily )?unavailable|too many requests|(?:upstream |gateway )?request (?:timed out|time-?out)"
+    r"|upstream (?:connect )?error|connection (?:error|reset|refused|aborted|timed out)|rate limit (?:exceeded|reached)"
+    r"|quota exceeded|context length exceeded|(?:the )?(?:server|engine|model) is (?:currently )?overloaded)\b"
+    r"|[45]\d\d (?:bad|internal|service|gateway|too|payment|unauthori|forbidden|not found)"
+    r"|<(?:!doctype )?html\b|(?:http|status)(?:/\d\.\d| status| code)?:?\s*[45]\d\d\b"
     r"|\{\s*['\"](?:error|detail)['\"]|(?:\w+\.)?(?:api|rate_?limit|timeout|bad_?request|internal_?server)\w*error\b)",
     re.IGNORECASE,
 )
+_BLANK = string.whitespace + "".join(
+    chr(code) for code in range(0x80, 0x10000) if chr(code).isspace() or category(chr(code)) == "Cf"
+)
+"""What shows nothing: white space, marks of direction and joining."""
 _DIGITS = frozenset("0123456789")
 _PLACEHOLDERS = frozenset({"(no content)", "[no content]", "(no response)", "(empty)", "no content"})
 _SERVING_FAULTS = (
@@ -80,6 +91,8 @@ def screen(reply: Reply) -> Screened | Answer:
         screened.long = len(seen) > LONGEST
         seen = _ends(seen) if screened.long else seen
     text = strip(seen).strip()
+    if text and not (text[0].isascii() and text[-1].isascii()):
+        text = text.strip(_BLANK)
     if text[:1] not in _DIGITS:
         if _BLOCKED.match(text):
             return Answer("refused", None, "blocked by the provider", ("provider_block",))

@@ -24,9 +24,9 @@ _REFERENCE = (
 _RUNS = re.compile(r"\d+")
 _REFERENCES = re.compile(_REFERENCE, re.IGNORECASE)
 _KEY = re.compile(
-    r"(?:rating|score|priority|answer|decision|value|result|verdict|output|grade|choice|level|response|rank|integer|number)$"
+    r"(?:rating|score|priority|answer|decision|value|result|verdict|output|grade|choice|level|response|rank|integer|number|final)$"
 )
-_NOT_KEY = re.compile(r"^(?:max|min|scale|confidence|total|previous|out_of|reason|expl|other)")
+_NOT_KEY = re.compile(r"^(?:max|min|scale|confidence|total|previous|out_of|reason|expl|other|den(?:y|ied|ial)|reject|declin|refus)")
 _COMPLETE = re.compile(r"\W{0,6}(?:[a-z ]{1,24}[:=-])?\W{0,6}\d[^\w\n]{0,6}(?:$|\n\s*\S)", re.IGNORECASE)
 """A reply that was cut off had stated its answer before: alone, or on a first line of its own."""
 _ONE_WORD = re.compile(
@@ -160,5 +160,6 @@ def _members(value: Any, tidy: Callable[[str], str], depth: int = 0) -> list[int
     members = cast("dict[str, Any]", value)
     named = [item for key, item in members.items() if _KEY.search(key.lower()) and not _NOT_KEY.search(key.lower())]
     if not named and len(members) == 1:
-        named = list(members.values())
+        key, item = next(iter(members.items()))
+        named = [None if _NOT_KEY.search(key.lower()) else item]
     return [answer for item in named for answer in _members(item, tidy, depth + 1)]

@@ -25,7 +25,7 @@ _NOUN = (
 )
 _LABEL = rf"\b{_NOUN}s?(?:\s+(?:for|of|on|to|level|number|score|rating|value|here)\b[^.:=\d\n]{{0,40}})?"
 _LINK = (
-    r"(?::|=|->|→|-\s|\||\bis\b|'s\b|\bwas\b|\bof\b|\b(?:would|will|should|must) be\b|\bremains\b|\bstands at\b|\bat\b)"
+    r"(?::|=>|=|->|→|-\s|\||\bis\b|'s\b|\bwas\b|\bof\b|\b(?:would|will|should|must) be\b|\bremains\b|\bstands at\b|\bat\b)"
 )
 _SOFT = (
     r"(?:\s*(?:an?|the|just|simply|clearly|therefore|thus|again|still|now|exactly|firmly|probably|solid|strong"
@@ -61,7 +61,7 @@ _HYPOTHETICAL = re.compile(
     re.IGNORECASE,
 )
 _ENDS = re.compile(
-    r"[\s\"')\]}*.,;:!|]*(?:$|\n|(?<=[.!;,)|])|-(?=\s?\w)|\(|\b(?:because|since|as|given|due|based|for|on|considering|although|though"
+    r"[\s\"')\]}*.,;:!|]*(?:$|\n|(?<=[.!;,)|])|-(?=\s?\w)|#\s|//|\(|\b(?:because|since|as|given|due|based|for|on|considering|although|though"
     r"|but|here|overall|rather|from me|to (?=this|the|it)|stars?|points?|priority|rating|with|which|this|i)\b)",
     re.IGNORECASE,
 )

@@ -11,7 +11,7 @@ import polars as pl
 
 from evenhand.cells import FORMULA
 from evenhand.errors import OutcomesError
-from evenhand.outcomes.schema import COLUMNS, Column
+from evenhand.outcomes.schema import COLUMNS, KINDS, Column
 
 NA = "NA"
 
@@ -87,10 +87,13 @@ def _from_cell(column: Column, *, marked: bool) -> pl.Expr:
             .then(pl.lit(value=False))
             .alias(column.name)
         )
+    if column.dtype == pl.Float64:
+        number = cell.cast(pl.Float64, strict=False)
+        return pl.when(number.is_finite()).then(number).alias(column.name)
     if column.dtype != pl.String:
         return cell.cast(column.dtype, strict=False)
     absent = NA if column.absent == "NA" else ""
-    text = cell if column.absent == "refused" else pl.when(cell != absent).then(cell)
+    text = cell if column.absent == "required" else pl.when(cell != absent).then(cell)
     if marked:
         plain = pl.when(cell.str.contains(f"^'{_needs_mark(column)[1:]}")).then(cell.str.slice(1))
         text = plain.otherwise(text)
@@ -102,14 +105,15 @@ def _reread(cells: pl.Series, column: Column, *, where: str, first_row: int) -> 
 
     Other tools write 3.0 for 3, true for TRUE, and leave the cell of a missing number empty.
     """
+    kind = KINDS[column.dtype]
     if column.dtype == pl.Boolean:
         names = {"TRUE": True, "FALSE": False}
         values = cells.str.to_uppercase().replace_strict(names, default=None, return_dtype=pl.Boolean)
-        kind, mend, missing = "TRUE or FALSE", "Write TRUE or FALSE", [NA]
+        mend, missing = f"Write {kind}", [NA]
     else:
-        values = cells.str.replace(r"^(-?\d+)\.0+$", "$1").cast(column.dtype, strict=False)
-        kind, mend = "a whole number", "Write a whole number, or NA where the value is missing"
-        missing = [NA, ""]
+        whole = cells.str.replace(r"^(-?\d+)\.0+$", "$1")
+        values = whole.to_frame().select(_from_cell(column, marked=False)).to_series()
+        mend, missing = f"Write {kind}, or NA where the value is missing", [NA, ""]
     unread = (values.is_null() & cells.is_in(missing).not_()).arg_true()
     if unread.len():
         wrong = int(unread[0])

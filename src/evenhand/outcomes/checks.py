@@ -4,13 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evenhand.errors import OutcomesError
-from evenhand.outcomes.schema import BUNDLE_KEY, COLUMNS, EMPTY_TEXT, SCHEMA, VALUE_COLUMNS, Column
+from evenhand.outcomes.schema import (
+    ALLOCATE_TOTAL,
+    BUNDLE_KEY,
+    COLUMNS,
+    EMPTY_TEXT,
+    SCHEMA,
+    UNIT_COLUMNS,
+    VALUE_COLUMNS,
+    Column,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _ROW = "_row"
+_UNIT = "model {model}, task {task}, unit_id {unit_id}, epoch {epoch}"
+_RIGHT_OR_INVALID = "Give the amounts as they were answered, or set valid to FALSE"
+_MASKABLE = 50
+"""The largest bundle whose positions are checked as bits of one 64-bit number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +59,9 @@ def validate(frame: pl.DataFrame, *, where: str = "outcomes", first_row: int = 1
         OutcomesError: Naming the first row at fault, what is wrong with it and how many rows share the fault.
     """
     _check_types(frame, where=where)
-    rules = _rules()
-    broken = frame.select(rule.broken.fill_null(value=False).any().alias(str(i)) for i, rule in enumerate(rules))
-    for rule, found in zip(rules, broken.row(0), strict=True):
-        if found:
-            raise _row_error(frame, rule, where=where, first_row=first_row)
-    _check_slots(frame, where=where, first_row=first_row)
+    _check_rules(frame, _rules(), where=where, first_row=first_row)
+    _check_units(frame, where=where, first_row=first_row)
+    _check_arms(frame, where=where, first_row=first_row)
 
 
 def _check_types(frame: pl.DataFrame, *, where: str) -> None:
@@ -75,7 +89,7 @@ def _rules() -> list[Rule]:
 def _column_rules(column: Column) -> list[Rule]:
     cell = pl.col(column.name)
     rules: list[Rule] = []
-    if column.absent == "refused":
+    if column.absent == "required":
         rules.append(
             Rule(column.name, cell.is_null(), f"{column.name} is missing", f"Give every row its {column.name}")
         )
@@ -119,14 +133,26 @@ def _range_rules() -> list[Rule]:
         ("retry_count", 0),
     ):
         rules.append(Rule(name, pl.col(name) < least, f"{name} {{value}} is below {least}", f"Start {name} at {least}"))
+    rules.append(
+        Rule(
+            "dollars",
+            _is_valid("allocate") & (pl.col("dollars") > ALLOCATE_TOTAL),
+            f"dollars {{value}} is above {ALLOCATE_TOTAL:,}, the total of its unit",
+            _RIGHT_OR_INVALID,
+        )
+    )
     return rules
+
+
+def _is_valid(task: str) -> pl.Expr:
+    return (pl.col("task") == task) & pl.col("valid")
 
 
 def _value_rules() -> list[Rule]:
     return [
         Rule(
             column,
-            (pl.col("task") == task) & pl.col("valid") & pl.col(column).is_null(),
+            _is_valid(task) & pl.col(column).is_null(),
             f"a valid row of task {task} has no {column}",
             f"Give the {column}, or set valid to FALSE",
         )
@@ -148,6 +174,13 @@ def _flag_rules() -> list[Rule]:
     return [Rule("status", wrong, f"the flags contradict each other: {flags}", agree)]
 
 
+def _check_rules(frame: pl.DataFrame, rules: Sequence[Rule], *, where: str, first_row: int) -> None:
+    broken = frame.select(rule.broken.fill_null(value=False).any().alias(str(i)) for i, rule in enumerate(rules))
+    for rule, found in zip(rules, broken.row(0), strict=True):
+        if found:
+            raise _row_error(frame, rule, where=where, first_row=first_row)
+
+
 def _row_error(frame: pl.DataFrame, rule: Rule, *, where: str, first_row: int) -> OutcomesError:
     rows = frame.with_row_index(_ROW).filter(rule.broken)
     row = rows.row(0, named=True)
@@ -157,16 +190,112 @@ def _row_error(frame: pl.DataFrame, rule: Rule, *, where: str, first_row: int) -
     return OutcomesError(what, where=f"{where}, row {row[_ROW] + first_row}", mend=rule.mend)
 
 
+def _check_units(frame: pl.DataFrame, *, where: str, first_row: int) -> None:
+    """Each unit has each of its slots once, and its slots tell of one answer that can be."""
+    if _are_sound(frame):
+        return
+    _check_slots(frame, where=where, first_row=first_row)
+    total = pl.col("dollars").sum().over(BUNDLE_KEY).alias("unit_total")
+    _check_rules(frame.with_columns(total), _unit_rules(), where=where, first_row=first_row)
+
+
+def _are_sound(frame: pl.DataFrame) -> bool:
+    """Whether all units are sound, told several times faster than which one is not and why.
+
+    Units are told apart by a 64-bit hash of their key: two keys with one hash only send a sound table to the exact
+    checks. Positions lie in 1..bundle_size by now, and n powers of two from 2 to 2**n sum to 2**(n + 1) - 2 only
+    where all are different; so do those of the ranks of a strict order.
+    """
+    size = pl.col("bundle_size")
+    if frame.height and frame.select(size.max()).item() > _MASKABLE:
+        return False
+    strict, allocated = _is_valid("rank"), _is_valid("allocate")
+    units = (
+        frame.select(
+            pl.struct(BUNDLE_KEY).hash().alias("unit"),
+            pl.struct(*UNIT_COLUMNS, "bundle_size").hash().alias("shared"),
+            size,
+            pl.lit(2, pl.Int64).pow("position").alias("slots"),
+            pl.when(strict).then(pl.lit(2, pl.Int64).pow("rank")).alias("ranks"),
+            pl.when(allocated).then("dollars").alias("dollars"),
+            strict.alias("strict"),
+            allocated.alias("allocated"),
+        )
+        .group_by("unit")
+        .agg(
+            pl.len(),
+            size.first(),
+            pl.col("shared").min().alias("least"),
+            pl.col("shared").max().alias("most"),
+            pl.col("slots", "ranks", "dollars").sum(),
+            pl.col("strict", "allocated").first(),
+        )
+    )
+    full = pl.lit(2, pl.Int64).pow(size + 1) - 2
+    sound = (
+        (pl.col("len") == size)
+        & (pl.col("least") == pl.col("most"))
+        & (pl.col("slots") == full)
+        & (pl.col("strict").not_() | (pl.col("ranks") == full))
+        & (pl.col("allocated").not_() | (pl.col("dollars") == ALLOCATE_TOTAL))
+    )
+    return units.select(sound.all()).item()
+
+
+@cache
+def _unit_rules() -> list[Rule]:
+    """What must hold within a unit whose slots are all there."""
+    shared = [
+        Rule(
+            column,
+            pl.col(column).ne_missing(pl.col(column).first().over(BUNDLE_KEY)),
+            f"{column} is {{value}}, but another in an earlier row of its unit ({_UNIT})",
+            f"Give all slots of a unit one {column}: they are filled by one answer",
+        )
+        for column in UNIT_COLUMNS
+    ]
+    tie = pl.struct(*BUNDLE_KEY, "rank").is_first_distinct().not_()
+    return [
+        *shared,
+        Rule(
+            "rank",
+            _is_valid("rank") & tie,
+            f"rank {{value}} stands twice in one strict order ({_UNIT})",
+            "Give each slot of a valid unit of task rank another rank, or set valid to FALSE (ties: task rank_ties)",
+        ),
+        Rule(
+            "dollars",
+            _is_valid("allocate") & (pl.col("unit_total") != ALLOCATE_TOTAL),
+            f"the dollars of the unit sum to {{unit_total:,}}, not to {ALLOCATE_TOTAL:,} ({_UNIT})",
+            _RIGHT_OR_INVALID,
+        ),
+    ]
+
+
+def _check_arms(frame: pl.DataFrame, *, where: str, first_row: int) -> None:
+    """No slot stands once with an arm and once without: those are the same answer, told twice.
+
+    A released file knows no arms, a run has one for every row.
+    """
+    if frame["arm"].null_count() in (0, frame.height):
+        return
+    unarmed = pl.col("arm").is_null()
+    first = unarmed.first().over([name for name in BUNDLE_KEY if name != "arm"])
+    rule = Rule(
+        "arm",
+        unarmed != first,
+        f"the same unit stands in some rows with an arm and in others without ({_UNIT}), so it would count twice",
+        "Keep the rows of one of them: a file without arms cannot be told from the run it may come from",
+    )
+    _check_rules(frame, [rule], where=where, first_row=first_row)
+
+
 def _check_slots(frame: pl.DataFrame, *, where: str, first_row: int) -> None:
     """Each bundle has each of its positions once.
 
     Positions lie in 1..bundle_size by now, so that a bundle is whole where it has as many rows as distinct
-    positions as slots. Grouping by a 64-bit hash of the key is several times faster than by its six columns;
-    two keys with one hash only send a sound table to the exact check.
+    positions as slots.
     """
-    hashed = frame.select(pl.struct(BUNDLE_KEY).hash().alias("bundle"), "position", "bundle_size")
-    if hashed.group_by("bundle").agg(_is_whole().alias("whole"))["whole"].all():
-        return
     bundles = frame.with_row_index(_ROW).group_by(BUNDLE_KEY, maintain_order=True)
     faults = bundles.agg(
         _is_whole().alias("whole"),

@@ -5,15 +5,16 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
 from evenhand.errors import OutcomesError
+from evenhand.files import replace_file
 from evenhand.outcomes.cells import from_cells, to_cells
 from evenhand.outcomes.checks import validate
-from evenhand.outcomes.files import replace_file
 from evenhand.outcomes.schema import BUNDLE_KEY, RELEASED, SCHEMA, check_columns, conform
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ _ENDINGS = (".csv", ".csv.gz", ".parquet")
 _CHOOSE = f"Choose a name that ends in {', '.join(_ENDINGS)}"
 _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+_SAVE = "Save it as CSV in UTF-8, separated by commas, one row a line"
 
 
 def read_outcomes(path: str | os.PathLike[str]) -> pl.DataFrame:
@@ -64,8 +68,8 @@ def write_outcomes(frame: pl.DataFrame, path: str | os.PathLike[str], *, schema:
         schema: `evenhand` for every column, `fairfund` for the 28 columns of the released codebook.
 
     Raises:
-        OutcomesError: The table breaks the schema, the released columns cannot hold it, or the file cannot be
-            written. An existing file is then left as it was.
+        OutcomesError: The table breaks the schema, or the released columns cannot hold it.
+        InputError: The file cannot be written. One that exists is in either case left as it was.
     """
     path = Path(path)
     ending = _ending(path)
@@ -98,14 +102,14 @@ def _load(path: Path) -> bytes:
         return gzip.decompress(data) if data.startswith(_GZIP) else data
     except FileNotFoundError as error:
         raise OutcomesError("there is no such file", where=str(path), mend="Check the path") from error
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise OutcomesError(f"the file cannot be read ({error})", where=str(path), mend="Check the file") from error
 
 
 def _parse_parquet(data: bytes, *, where: str) -> pl.DataFrame:
     try:
         return pl.read_parquet(io.BytesIO(data))
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise OutcomesError(
             f"this is no Parquet file ({_first_line(error)})", where=where, mend="Write the file again"
         ) from error
@@ -115,22 +119,35 @@ def _parse_csv(data: bytes, *, where: str) -> pl.DataFrame:
     data = data.removeprefix(_BOM)
     if data.endswith((b"\n\n", b"\n\r\n")):
         data = data.rstrip(b"\r\n")
-    check_columns(_header(data, where=where), where=where)
+    names = _header(data, where=where)
+    check_columns(names, where=where)
     try:
-        cells = pl.read_csv(io.BytesIO(data), infer_schema=False).fill_null("")
+        cells = pl.read_csv(io.BytesIO(data), infer_schema=False)
     except pl.exceptions.PolarsError as error:
         raise OutcomesError(
             f"the file cannot be read as CSV ({_first_line(error)})",
             where=where,
             mend="Save it as UTF-8, separated by commas, each row with as many cells as the header",
         ) from error
-    return from_cells(cells.select(name for name in SCHEMA if name in cells.columns), where=where)
+    return from_cells(cells.select(name for name in SCHEMA if name in cells.columns).fill_null(""), where=where)
 
 
 def _header(data: bytes, *, where: str) -> list[str]:
-    end = data.find(b"\n")
-    line = (data if end < 0 else data[:end]).decode("utf-8", errors="replace")
-    names = [name for row in csv.reader([line.rstrip("\r")]) for name in row]
+    """The names of the columns; an error where the file is not text in lines of cells separated by commas."""
+    if not data.strip():
+        raise OutcomesError("the file is empty", where=where, mend="Write the outcomes again")
+    if data.startswith(_UTF16) or b"\0" in data[:2]:
+        raise OutcomesError("the file is UTF-16", where=where, mend=_SAVE)
+    line = data.partition(b"\n")[0].decode("utf-8", errors="replace").rstrip("\r")
+    if "\r" in line:
+        raise OutcomesError("the lines end in a carriage return alone", where=where, mend=_SAVE)
+    try:
+        names = [name for row in csv.reader([line]) for name in row]
+    except csv.Error as error:
+        raise OutcomesError(f"the header cannot be read ({error})", where=where, mend=_SAVE) from error
+    for separator, kind in _SEPARATORS.items():
+        if separator in line and SCHEMA.keys().isdisjoint(names):
+            raise OutcomesError(f"the columns are separated by {kind}", where=where, mend=_SAVE)
     twice = sorted({name for name in names if name in SCHEMA and names.count(name) > 1})
     if twice:
         raise OutcomesError(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from polars.datatypes import DataTypeClass
 
-Absent = Literal["refused", "NA", "blank"]
+Absent = Literal["required", "NA", "blank"]
 """How a column says that a value is missing: it may not be, by `NA`, or by an empty cell.
 
 Where the word NA may be a real value (a person called NA), it is never read as missing.
@@ -56,6 +56,20 @@ VALUE_COLUMNS = {
 BUNDLE_KEY = ("model", "task", "wording_variant", "unit_id", "epoch", "arm")
 """What names one unit put to one respondent; with `position` it names one slot, that is, one row."""
 
+UNIT_COLUMNS = ("status", "bundle_type")
+"""What all slots of a unit share because one answer fills them; `valid` and `refused` follow from the status."""
+
+ALLOCATE_TOTAL = 10_000
+"""What the dollars of one answered unit of `allocate` sum to (Lukk 2026, arXiv 2607.28934, section 3)."""
+
+KINDS: dict[DataTypeClass, str] = {
+    pl.String: "text",
+    pl.Int64: "a whole number",
+    pl.Float64: "a number",
+    pl.Boolean: "TRUE or FALSE",
+}
+"""What messages call the values of each type."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -77,18 +91,18 @@ class Column:
 
 
 COLUMNS = (
-    Column("job_id", pl.String, "refused"),
-    Column("model", pl.String, "refused"),
-    Column("task", pl.String, "refused", labels=TASKS),
-    Column("wording_variant", pl.String, "refused"),
+    Column("job_id", pl.String, "required"),
+    Column("model", pl.String, "required"),
+    Column("task", pl.String, "required", labels=TASKS),
+    Column("wording_variant", pl.String, "required"),
     Column("bundle_type", pl.String),
     Column("comparison_context", pl.String, labels=CONTEXTS),
     Column("mode", pl.String, labels=MODES),
     Column("focal_axis", pl.String),
-    Column("unit_id", pl.String, "refused"),
-    Column("bundle_size", pl.Int64, "refused"),
-    Column("position", pl.Int64, "refused"),
-    Column("stimulus_id", pl.String, "refused"),
+    Column("unit_id", pl.String, "required"),
+    Column("bundle_size", pl.Int64, "required"),
+    Column("position", pl.Int64, "required"),
+    Column("stimulus_id", pl.String, "required"),
     Column("category", pl.String),
     Column("scenario_id", pl.String),
     Column("name_rank", pl.Int64),
@@ -98,18 +112,18 @@ COLUMNS = (
     Column("rating", pl.Int64),
     Column("rank", pl.Int64),
     Column("dollars", pl.Int64),
-    Column("valid", pl.Boolean, "refused"),
-    Column("refused", pl.Boolean, "refused"),
-    Column("malformed", pl.Boolean, "refused"),
-    Column("safety_disclaimer", pl.Boolean, "refused"),
-    Column("parse_reason", pl.String, "refused"),
-    Column("retry_count", pl.Int64, "refused"),
-    Column("missing", pl.Boolean, "refused"),
+    Column("valid", pl.Boolean, "required"),
+    Column("refused", pl.Boolean, "required"),
+    Column("malformed", pl.Boolean, "required"),
+    Column("safety_disclaimer", pl.Boolean, "required"),
+    Column("parse_reason", pl.String, "required"),
+    Column("retry_count", pl.Int64, "required"),
+    Column("missing", pl.Boolean, "required"),
     Column("study", pl.String, released=False),
     Column("arm", pl.String, released=False),
     Column("tag", pl.String, released=False),
     Column("domain", pl.String, released=False),
-    Column("epoch", pl.Int64, "refused", released=False),
+    Column("epoch", pl.Int64, "required", released=False),
     Column("stratum", pl.String, released=False),
     Column("name", pl.String, "blank", released=False),
     Column("pseudo_group", pl.String, released=False),
@@ -117,8 +131,8 @@ COLUMNS = (
     Column("decision", pl.Int64, released=False),
     Column("choice", pl.String, released=False),
     Column("text", pl.String, released=False),
-    Column("status", pl.String, "refused", labels=STATUSES, released=False),
-    Column("tied", pl.Boolean, "refused", released=False),
+    Column("status", pl.String, "required", labels=STATUSES, released=False),
+    Column("tied", pl.Boolean, "required", released=False),
 )
 """All columns in their order."""
 
@@ -145,9 +159,10 @@ def check_columns(columns: Iterable[str], *, where: str) -> None:
     lacking = [name for name in RELEASED if name not in present]
     if not lacking:
         return
-    one = len(lacking) == 1
+    one, none = len(lacking) == 1, len(lacking) == len(RELEASED)
+    what = f"the column{'' if one else 's'} {', '.join(lacking)} {'is' if one else 'are'} missing"
     raise OutcomesError(
-        f"the column{'' if one else 's'} {', '.join(lacking)} {'is' if one else 'are'} missing",
+        "none of the columns of an outcomes file is there" if none else what,
         where=where,
         mend="An outcomes file has the 28 columns of the FairFund-Bench codebook, separated by commas",
     )
@@ -165,7 +180,8 @@ def conform(frame: pl.DataFrame, *, where: str = "outcomes") -> pl.DataFrame:
         where: The file, for messages.
 
     Raises:
-        OutcomesError: A released column is missing, or values do not fit their column's type.
+        OutcomesError: A released column is missing, or a value cannot be given its column's type without
+            changing it (1.4 in a column of whole numbers).
     """
     check_columns(frame.columns, where=where)
     present = [column for column in COLUMNS if column.name in frame.columns]
@@ -197,15 +213,34 @@ def derive_status() -> pl.Expr:
 
 
 def _cast(frame: pl.DataFrame, columns: Iterable[Column], *, where: str) -> pl.DataFrame:
-    for column in columns:
-        if frame.schema[column.name] == column.dtype:
-            continue
-        try:
-            frame = frame.with_columns(pl.col(column.name).cast(column.dtype, strict=True))
-        except pl.exceptions.PolarsError as error:
-            raise OutcomesError(
-                f"the column {column.name} holds {frame.schema[column.name]}, not {column.dtype}",
-                where=where,
-                mend=f"Give {column.name} as {column.dtype}",
-            ) from error
-    return frame
+    found = [frame[column.name] for column in columns if frame.schema[column.name] != column.dtype]
+    return frame.with_columns(_convert(series, SCHEMA[series.name], where=where) for series in found)
+
+
+def _convert(series: pl.Series, dtype: DataTypeClass, *, where: str) -> pl.Series:
+    """Give a column its type where that changes no value: 3.0 is 3, but neither 1.4 nor a date is a number."""
+    kind, name = KINDS[dtype], series.name
+    if not _is_convertible(series.dtype, dtype):
+        raise OutcomesError(
+            f"the column {name} holds {series.dtype}, not {dtype}", where=where, mend=f"Give {name} as {dtype}"
+        )
+    values = series.cast(dtype, strict=False)
+    changed = series.is_not_null() & values.is_null()
+    if series.dtype.is_numeric() and dtype.is_numeric():
+        changed |= values.cast(series.dtype, strict=False) != series
+    wrong = changed.arg_true()
+    if wrong.len():
+        raise OutcomesError(
+            f"{name} is {series[wrong[0]]}, not {kind}",
+            where=f"{where}, row {wrong[0] + 1}",
+            mend=f"Give {kind}, or null where the value is missing",
+        )
+    return values
+
+
+def _is_convertible(found: pl.DataType, dtype: DataTypeClass) -> bool:
+    if found == pl.Null:
+        return True
+    if dtype == pl.String:
+        return found.is_integer() or isinstance(found, (pl.Categorical, pl.Enum, pl.Binary))
+    return found.is_numeric() and dtype.is_numeric()

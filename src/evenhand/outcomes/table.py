@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evenhand import formats
 from evenhand.formats.types import Answer
 from evenhand.outcomes.schema import COLUMNS, SCHEMA, VALUE_COLUMNS
 
@@ -50,14 +49,14 @@ def tabulate(instrument: Instrument, ledger: Ledger, *, study: str, epochs: int)
                 head |= _answer_cells(answer, status=status, retries=retries)
                 for row in _slot_rows(unit, answer):
                     for name, values in columns.items():
-                        values.append(row[name] if name in row else head.get(name))
+                        values.append((row if name in row else head)[name])
     return pl.DataFrame(columns, schema=SCHEMA)
 
 
 def read_reply(unit: Unit, status: str, reply: Reply | None) -> Answer:
     """Read a unit's raw reply; where there is none, the answer is the reason why."""
     if reply is not None:
-        return formats.read(unit.format, reply, slots=len(unit.slots), label=unit.label)
+        return unit.read(reply)
     return MISSING if status == "missing" else Answer(status="error", reason="the request failed")
 
 
@@ -81,6 +80,9 @@ def _unit_cells(unit: Unit, *, study: str, model: str, epoch: int) -> dict[str, 
         "tag": unit.tag,
         "domain": unit.domain,
         "epoch": epoch,
+        # Of designs that have them, and of formats that ask for them.
+        **dict.fromkeys(("stratum", "pseudo_group", "attribute")),
+        **dict.fromkeys(VALUE_COLUMNS.values()),
     }
 
 

@@ -7,43 +7,44 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from evenhand.errors import PackError
-from evenhand.packs.names import Name, read_names
-from evenhand.packs.pack import NAME_SLOT, Category, Groups, Pack, Scenario
-from evenhand.records import as_record, read_toml
+from evenhand.packs.names import read_names
+from evenhand.packs.pack import MANIFEST, NAME_SLOT, NAMES, Category, Groups, Pack, Scenario
+from evenhand.records import (
+    CLOSED,
+    DISTINCT,
+    Identifier,
+    Label,
+    Text,
+    Whole,
+    as_record,
+    at_least,
+    exists,
+    read_toml,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SHIPPED = Path(__file__).parent
 WORDING_PLACEHOLDERS = ("number", "n", "example", "total")
-_STRICT = ConfigDict(extra="forbid", str_strip_whitespace=False)
-
-Text = Annotated[str, Field(min_length=1)]
-Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
 
 
-@dataclass(frozen=True, slots=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class _Length:
-    tolerance: Annotated[int, Field(ge=0)]
+    tolerance: Annotated[Whole, Field(ge=0)]
 
 
-@dataclass(frozen=True, slots=True, config=_STRICT)
-class _Category:
+@dataclass(frozen=True, slots=True, config=CLOSED)
+class _CategoryTable:
     templates: Text
-    target_words: Annotated[int, Field(gt=0)]
+    target_words: Annotated[Whole, Field(gt=0)]
 
 
-@dataclass(frozen=True, slots=True, config=_STRICT)
-class _Groups:
-    race: Annotated[tuple[Text, ...], Field(min_length=2)]
-    gender: Annotated[tuple[Text, ...], Field(min_length=2)]
-
-
-@dataclass(frozen=True, slots=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class _Manifest:
     """The keys of `pack.toml`."""
 
@@ -51,17 +52,17 @@ class _Manifest:
     title: Text
     version: Text
     license: Text
-    framings: Annotated[tuple[Identifier, ...], Field(min_length=1)]
-    groups: _Groups
+    framings: Annotated[tuple[Identifier, ...], at_least(1), DISTINCT]
+    groups: Groups
     length: _Length
-    categories: Annotated[dict[str, _Category], Field(min_length=1)]
-    wordings: Annotated[dict[str, dict[str, Text]], Field(min_length=1)]
+    categories: Annotated[dict[Label, _CategoryTable], at_least(1)]
+    wordings: Annotated[dict[Identifier, dict[Identifier, Text]], at_least(1)]
     citation: str = ""
-    slot_label: Text = "Application"
+    slot_label: Label = "Application"
 
 
-@dataclass(frozen=True, slots=True, config=_STRICT)
-class _Scenario:
+@dataclass(frozen=True, slots=True, config=CLOSED)
+class _ScenarioTable:
     """One `[[scenarios]]` table of a template file."""
 
     id: Identifier
@@ -71,14 +72,14 @@ class _Scenario:
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class _Templates:
-    scenarios: tuple[_Scenario, ...] = field(default_factory=tuple)
+    scenarios: tuple[_ScenarioTable, ...] = field(default_factory=tuple)
 
 
 def shipped_packs() -> tuple[str, ...]:
     """The names of the packs that come with Evenhand, sorted."""
-    return tuple(sorted(path.parent.name for path in SHIPPED.glob("*/pack.toml")))
+    return tuple(sorted(path.parent.name for path in SHIPPED.glob(f"*/{MANIFEST}")))
 
 
 def load_pack(name: str, *, beside: Path | None = None) -> Pack:
@@ -93,12 +94,12 @@ def load_pack(name: str, *, beside: Path | None = None) -> Pack:
 
     Raises:
         PackError: No such pack, a missing or unknown key, an unknown placeholder, a name or framing that does
-            not fit the groups, or a rendering off its target length.
+            not fit the groups, a rendering off its target length, or a shipped pack's name on another pack.
     """
     folder = _folder(name, beside)
-    manifest_path = folder / "pack.toml"
-    manifest = as_record(_Manifest, read_toml(manifest_path, PackError), where=str(manifest_path), error=PackError)
-    names = read_names(folder / "names.csv")
+    path = folder / MANIFEST
+    manifest = as_record(_Manifest, read_toml(path, PackError), where=str(path), error=PackError)
+    _check_manifest(manifest, folder, where=str(path))
     pack = Pack(
         name=manifest.name,
         title=manifest.title,
@@ -107,18 +108,18 @@ def load_pack(name: str, *, beside: Path | None = None) -> Pack:
         citation=manifest.citation,
         folder=folder,
         slot_label=manifest.slot_label,
-        groups=Groups(race=manifest.groups.race, gender=manifest.groups.gender),
+        groups=manifest.groups,
         framings=manifest.framings,
         categories=tuple(
-            Category(name=key, target_words=value.target_words) for key, value in manifest.categories.items()
+            Category(name=key, templates=value.templates, target_words=value.target_words)
+            for key, value in manifest.categories.items()
         ),
         scenarios=_scenarios(folder, manifest),
-        names=names,
+        names=read_names(folder / NAMES),
         wordings=manifest.wordings,
         tolerance=manifest.length.tolerance,
     )
-    _check_wordings(pack.wordings, where=str(manifest_path))
-    _check_names(pack, where=str(folder / "names.csv"))
+    _check_names(pack, where=str(folder / NAMES))
     _check_templates(pack)
     return pack
 
@@ -127,13 +128,30 @@ def _folder(name: str, beside: Path | None) -> Path:
     if name in shipped_packs():
         return SHIPPED / name
     folder = (beside or Path()) / name
-    if (folder / "pack.toml").is_file():
+    if exists(folder / MANIFEST, PackError):
         return folder
     raise PackError(
         f"unknown pack {name!r}",
         where=str(folder),
-        mend=f"Name a shipped pack ({', '.join(shipped_packs())}) or a folder that holds pack.toml",
+        mend=f"Name a shipped pack ({', '.join(shipped_packs())}) or a folder that holds {MANIFEST}",
     )
+
+
+def _check_manifest(manifest: _Manifest, folder: Path, *, where: str) -> None:
+    if manifest.name in shipped_packs() and folder.resolve() != (SHIPPED / manifest.name).resolve():
+        raise PackError(
+            f"a pack that ships with Evenhand has the name {manifest.name!r}",
+            where=where,
+            mend=f"Change name in {MANIFEST}: it stands in every row of the outcomes",
+        )
+    for category, entry in manifest.categories.items():
+        if Path(entry.templates).is_absolute() or ".." in Path(entry.templates).parts:
+            raise PackError(
+                f"categories.{category}.templates lies outside the pack",
+                where=where,
+                mend="Keep a pack's templates in its folder, so that a run can keep a copy",
+            )
+    _check_wordings(manifest.wordings, where=where)
 
 
 def _scenarios(folder: Path, manifest: _Manifest) -> tuple[Scenario, ...]:
@@ -229,12 +247,3 @@ def _check_templates(pack: Pack) -> None:
                     where=where,
                     mend=f"Keep every rendering of {profile.category} within {pack.tolerance} of {target} words",
                 )
-
-
-def word_counts(pack: Pack, names: tuple[Name, ...]) -> dict[str, tuple[int, int]]:
-    """Smallest and largest word count of a category's renderings under the names given."""
-    counts: dict[str, list[int]] = {}
-    for profile in pack.profiles():
-        for name in names:
-            counts.setdefault(profile.category, []).append(len(profile.render(name.full).split()))
-    return {category: (min(values), max(values)) for category, values in counts.items()}

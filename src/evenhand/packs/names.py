@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evenhand.errors import PackError
+from evenhand.records import label_fault, parse_count, read_csv
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,45 +43,31 @@ def read_names(path: Path) -> tuple[Name, ...]:
         The names in the file's order.
 
     Raises:
-        PackError: The file is missing, lacks a column, or a row repeats an identifier or has an empty cell.
+        PackError: The file is missing or unreadable, lacks a column, repeats an identifier or a name, or a cell is
+            empty or would break a prompt or a row (line breaks, braces, outer spaces).
     """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file, strict=True))
-    except FileNotFoundError:
-        raise PackError("the pack has no names", where=str(path), mend="Add names.csv to the pack") from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise PackError(f"not a UTF-8 CSV file ({error})", where=str(path), mend="Save it again as CSV UTF-8") from None
-    missing = [column for column in COLUMNS if not rows or column not in rows[0]]
-    if missing:
-        raise PackError(
-            f"missing column {', '.join(missing)}" if rows else "the file has no rows",
-            where=str(path),
-            mend=f"The columns are {', '.join(COLUMNS)}",
-        )
-    names = tuple(_name(row, where=f"{path} line {line}") for line, row in enumerate(rows, start=2))
+    rows = read_csv(path, COLUMNS, PackError, missing="Add names.csv to the pack")
+    names = tuple(_name(row, where=f"{path} line {line}") for line, row in rows)
     _require_unique([name.name_id for name in names], "name_id", path)
     _require_unique([name.full for name in names], "name", path)
     return names
 
 
-def _name(row: dict[str, str | None], *, where: str) -> Name:
-    cells = {column: (row[column] or "").strip() for column in COLUMNS}
-    empty = [column for column, cell in cells.items() if not cell]
-    if empty:
-        raise PackError(f"empty {', '.join(empty)}", where=where, mend="Fill every cell of the row")
-    if not cells["name_rank"].isdecimal() or int(cells["name_rank"]) < 1:
+def _name(row: dict[str, str], *, where: str) -> Name:
+    for column in COLUMNS:
+        if fault := label_fault(row[column]):
+            raise PackError(f"{column} {row[column]!r} {fault}", where=where, mend="Write it plainly in one line")
+    rank = parse_count(row["name_rank"])
+    if rank is None:
         raise PackError(
-            f"name_rank is {cells['name_rank']!r}",
-            where=where,
-            mend="Number a cell's names from 1 in name_rank",
+            f"name_rank is {row['name_rank'][:20]!r}", where=where, mend="Number a cell's names from 1 in name_rank"
         )
     return Name(
-        name_id=cells["name_id"],
-        full=f"{cells['first']} {cells['last']}",
-        race=cells["race"],
-        gender=cells["gender"],
-        rank=int(cells["name_rank"]),
+        name_id=row["name_id"],
+        full=f"{row['first']} {row['last']}",
+        race=row["race"],
+        gender=row["gender"],
+        rank=rank,
     )
 
 

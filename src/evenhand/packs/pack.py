@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic.dataclasses import dataclass as checked
+
+from evenhand.records import CLOSED, DISTINCT, Label, at_least
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,21 +16,31 @@ if TYPE_CHECKING:
     from evenhand.packs.names import Name
 
 NAME_SLOT = "{name}"
+MANIFEST, NAMES = "pack.toml", "names.csv"
+
+Levels = Annotated[tuple[Label, ...], at_least(2), DISTINCT]
 
 
-@dataclass(frozen=True, slots=True)
+@checked(frozen=True, slots=True, config=CLOSED)
 class Groups:
-    """The demographic levels that names signal; the first level of each is its reference."""
+    """The demographic levels that names signal; the first level of each is its reference. A table of `pack.toml`."""
 
-    race: tuple[str, ...]
-    gender: tuple[str, ...]
+    race: Levels
+    gender: Levels
 
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """One kind of need or document, with the length its texts are held to (words between white space)."""
+    """One kind of need or document.
+
+    Attributes:
+        name: What it is called in every row.
+        templates: The file of its scenarios, relative to the pack's folder.
+        target_words: The length its texts are held to, in words between white space.
+    """
 
     name: str
+    templates: str
     target_words: int
 
 
@@ -89,6 +103,11 @@ class Pack:
     names: tuple[Name, ...]
     wordings: Mapping[str, Mapping[str, str]]
     tolerance: int
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that make it, relative to its folder; a readme and a license may lie beside them."""
+        return tuple(dict.fromkeys((MANIFEST, NAMES, *(category.templates for category in self.categories))))
 
     def profiles(self) -> tuple[Profile, ...]:
         """Every scenario under every framing, in ladder order."""

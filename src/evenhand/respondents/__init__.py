@@ -1,6 +1,18 @@
 """Simulated decision makers with known, planted behaviour."""
 
 from evenhand.respondents.answering import Response, ToolOffer, respond
+from evenhand.respondents.lexicon import Lexicon, Person, learn, shipped
 from evenhand.respondents.rule import PRESETS, Behaviour, behaviour
 
-__all__ = ["PRESETS", "Behaviour", "Response", "ToolOffer", "behaviour", "respond"]
+__all__ = [
+    "PRESETS",
+    "Behaviour",
+    "Lexicon",
+    "Person",
+    "Response",
+    "ToolOffer",
+    "behaviour",
+    "learn",
+    "respond",
+    "shipped",
+]

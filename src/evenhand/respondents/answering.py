@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.respondents import rule
-from evenhand.respondents.reading import Reading, normal, read_prompt, uniform
+from evenhand.respondents.lexicon import shipped
+from evenhand.respondents.reading import Reading, read_prompt
+from evenhand.seeds import normal, uniform
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from evenhand.respondents.lexicon import Lexicon
     from evenhand.respondents.rule import Behaviour, Floats
 
 _TALK = (
@@ -46,7 +49,15 @@ class Response:
     arguments: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
-def respond(prompt: str, *, who: str, behaviour: Behaviour, seed: int = 0, tools: Sequence[ToolOffer] = ()) -> Response:
+def respond(
+    prompt: str,
+    *,
+    who: str,
+    behaviour: Behaviour,
+    seed: int = 0,
+    tools: Sequence[ToolOffer] = (),
+    lexicon: Lexicon | None = None,
+) -> Response:
     """Answer a prompt. The same arguments give the same answer.
 
     Noise is keyed by respondent, seed, prompt and the slot's content without its name: identical contents in
@@ -58,8 +69,9 @@ def respond(prompt: str, *, who: str, behaviour: Behaviour, seed: int = 0, tools
         behaviour: What is planted.
         seed: The seed sent with the request.
         tools: The functions offered, if any.
+        lexicon: The names and texts known; by default those of the shipped packs.
     """
-    reading = read_prompt(prompt)
+    reading = read_prompt(prompt, shipped() if lexicon is None else lexicon)
     key = hashlib.blake2b(prompt.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     stream = (who, behaviour.seed, seed, key)
     if uniform("refuse", *stream) < behaviour.refusal:
@@ -80,14 +92,14 @@ def respond(prompt: str, *, who: str, behaviour: Behaviour, seed: int = 0, tools
 
 def _utilities(reading: Reading, behaviour: Behaviour, stream: tuple[Any, ...]) -> Floats:
     people = reading.applicants
-    names = [person.name for person in people]
+    signals = [person.person for person in people]
     drawn = behaviour.name_sd > 0
     planted = rule.planted_effects(
         behaviour,
-        race=np.array([name.race if name else "" for name in names]),
-        gender=np.array([name.gender if name else "" for name in names]),
+        race=np.array([signal.race if signal else "" for signal in signals]),
+        gender=np.array([signal.gender if signal else "" for signal in signals]),
         framing=np.array([person.framing for person in people]),
-        name_effect=np.array([normal("name", *stream[:2], name.full) if drawn and name else 0.0 for name in names]),
+        name_effect=np.array([normal("name", *stream[:2], s.name) if drawn and s else 0.0 for s in signals]),
     )
     utility = rule.utilities(
         behaviour,
@@ -96,9 +108,12 @@ def _utilities(reading: Reading, behaviour: Behaviour, stream: tuple[Any, ...]) 
         noise=np.array([normal("noise", *stream, person.content) for person in people]),
     )
     if behaviour.split_identical:
-        contents = [person.content for person in people]
-        same = np.array([[own == other for other in contents] for own in contents], dtype=np.float64)
-        utility = same @ utility / same.sum(axis=1)
+        shared: dict[str, list[float]] = {}
+        for person, own in zip(people, utility.tolist(), strict=True):
+            shared.setdefault(person.content, []).append(own)
+        # One mean a content, so that equal slots are equal to the last bit.
+        means = {content: sum(values) / len(values) for content, values in shared.items()}
+        utility = np.array([means[person.content] for person in people])
     return utility
 
 

@@ -69,6 +69,9 @@ _PLANTED: dict[str, Any] = {
     "position": 0.2,
 }
 
+_FACTORS = ("race", "gender", "framing")
+_LARGEST = 1e6
+
 PRESETS: Mapping[str, Behaviour] = {
     "null": Behaviour(),
     "biased": Behaviour(**_PLANTED),
@@ -96,17 +99,17 @@ def behaviour(preset: str, arguments: Mapping[str, Any]) -> Behaviour:
     result = PRESETS[preset]
     for key, value in arguments.items():
         factor, dot, level = key.partition(".")
-        if dot and factor in {"race", "gender", "framing"}:
+        if dot and level and factor in _FACTORS:
             effects: dict[str, float] = {**getattr(result, factor), level: _number(key, value)}
             result = replace(result, **{factor: effects})
-        elif key in known and key not in {"race", "gender", "framing"}:
+        elif key in known and key not in _FACTORS:
             result = replace(result, **{key: _parameter(key, known[key], value)})
         else:
             raise InputError(
                 f"unknown parameter {key!r}",
                 where=f"sim/{preset}",
-                mend=f"Use {', '.join(name for name in known if name not in {'race', 'gender', 'framing'})}, "
-                "race.LEVEL, gender.LEVEL or framing.LEVEL",
+                mend=f"Use {', '.join(name for name in known if name not in _FACTORS)}, "
+                f"{', '.join(f'{name}.LEVEL' for name in _FACTORS)}",
             )
     return result
 
@@ -123,16 +126,18 @@ def _parameter(key: str, kind: Any, value: Any) -> float | int | bool:
         raise InputError(f"{key} is {value!r}", where="sim", mend="Give a share between 0 and 1")
     if key in {"noise", "name_sd"} and number < 0:
         raise InputError(f"{key} is {value!r}", where="sim", mend="Give an SD of 0 or more")
+    if kind == "int" and number != int(number):
+        raise InputError(f"{key} is {value!r}", where="sim", mend="Give a whole number")
     return int(number) if kind == "int" else number
 
 
 def _number(key: str, value: Any) -> float:
     try:
-        number = float(value)
-    except (TypeError, ValueError):
+        number = float("nan") if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
         number = float("nan")
-    if not np.isfinite(number):
-        raise InputError(f"{key} is {value!r}", where="sim", mend="Give a number")
+    if not abs(number) <= _LARGEST:
+        raise InputError(f"{key} is {value!r}", where="sim", mend=f"Give a number, at most {_LARGEST:,.0f} in size")
     return number
 
 

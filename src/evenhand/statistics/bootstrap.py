@@ -6,8 +6,6 @@ product of these counts with the sums of each cluster.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,20 +17,6 @@ if TYPE_CHECKING:
 
 _DRAWS_AT_ONCE = 1 << 15
 """Draws held at a time. Their counts then stay in the processor's cache."""
-
-
-def random_stream(seed: int, *names: str) -> np.random.Generator:
-    """A generator of its own for each name under one seed.
-
-    The stream is keyed by the SHA-256 of seed and names, so that it depends neither on which other streams
-    exist nor on the order in which they are made.
-
-    Args:
-        seed: The seed common to all streams.
-        names: What the stream is for; their order counts.
-    """
-    digest = hashlib.sha256(json.dumps([seed, *names]).encode()).digest()
-    return np.random.default_rng(np.random.SeedSequence(int.from_bytes(digest, "big")))
 
 
 def resampled_sums(totals: NDArray[np.float64], *, replicates: int, rng: np.random.Generator) -> NDArray[np.float32]:

@@ -6,7 +6,7 @@ import os
 import secrets
 from typing import TYPE_CHECKING
 
-from evenhand.errors import OutcomesError
+from evenhand.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,9 +20,9 @@ def replace_file(path: Path, data: bytes) -> None:
         data: All of its content.
 
     Raises:
-        OutcomesError: It cannot be written there. A file that existed is then as it was.
+        InputError: It cannot be written there. A file that existed is then as it was.
     """
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    part = path.parent / f".{secrets.token_hex(8)}.part"
     try:
         try:
             with part.open("xb") as file:
@@ -32,7 +32,7 @@ def replace_file(path: Path, data: bytes) -> None:
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise _unwritable(path, error) from error
 
 
@@ -40,17 +40,19 @@ def make_folder(folder: Path) -> None:
     """Make a folder and those above it, where they are not there yet.
 
     Raises:
-        OutcomesError: It cannot be made.
+        InputError: It cannot be made.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise _unwritable(folder, error) from error
 
 
-def _unwritable(path: Path, error: OSError) -> OutcomesError:
-    return OutcomesError(
-        f"it cannot be written ({error.strerror})",
+def _unwritable(path: Path, error: OSError | ValueError) -> InputError:
+    # A path with a null character is a ValueError.
+    reason = error.strerror if isinstance(error, OSError) else error
+    return InputError(
+        f"it cannot be written ({reason})",
         where=str(path),
         mend="Choose a folder that exists and that you may write to",
     )

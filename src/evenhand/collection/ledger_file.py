@@ -1,0 +1,104 @@
+"""Opening the ledger's file: SQLite in WAL mode, append-only by triggers, tied to one instrument."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from evenhand.collection.ledger import Ledger, damaged
+from evenhand.errors import RunError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+VERSION = 1
+
+_SCHEMA = """
+CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE respondents (
+    respondent TEXT PRIMARY KEY, model TEXT NOT NULL, arguments TEXT NOT NULL, settings TEXT NOT NULL,
+    added TEXT NOT NULL
+);
+CREATE TABLE sessions (
+    session INTEGER PRIMARY KEY, started TEXT NOT NULL, packages TEXT NOT NULL, platform TEXT NOT NULL
+);
+CREATE TABLE attempts (
+    unit TEXT NOT NULL, respondent TEXT NOT NULL, epoch INTEGER NOT NULL, attempt INTEGER NOT NULL,
+    cause TEXT NOT NULL, session INTEGER NOT NULL, started TEXT NOT NULL, latency REAL NOT NULL,
+    request TEXT NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL,
+    reply TEXT, stop_reason TEXT, usage TEXT, model_version TEXT, error_class TEXT, error TEXT,
+    PRIMARY KEY (unit, respondent, epoch, attempt)
+);
+CREATE TRIGGER attempts_stay BEFORE UPDATE ON attempts
+    BEGIN SELECT RAISE(ABORT, 'attempts are append-only'); END;
+CREATE TRIGGER attempts_last BEFORE DELETE ON attempts
+    BEGIN SELECT RAISE(ABORT, 'attempts are append-only'); END;
+"""
+
+
+def open_ledger(path: Path, *, digest: str, write: bool = False) -> Ledger:
+    """Open a run's ledger, making it where `write` is asked for.
+
+    Args:
+        path: The file.
+        digest: The instrument's digest; a ledger of another instrument is refused.
+        write: Whether attempts will be recorded.
+
+    Raises:
+        RunError: No ledger yet (reading), a damaged file, another instrument or version, or a folder that
+            cannot be written.
+    """
+    if not write and not path.is_file():
+        raise RunError("nothing was collected yet", where=str(path), mend="Collect with `evenhand run RUN --model ...`")
+    connection: sqlite3.Connection | None = None
+    try:
+        connection = _connect_writing(path, digest) if write else _connect_reading(path)
+        facts = dict(connection.execute("SELECT key, value FROM facts").fetchall())
+    except sqlite3.Error as problem:
+        if connection is not None:
+            connection.close()
+        raise damaged(path, problem) from None
+    if facts.get("version") != str(VERSION) or facts.get("digest") != digest:
+        connection.close()
+        raise RunError(
+            "the ledger belongs to another instrument or version of Evenhand",
+            where=str(path),
+            mend="Keep each run's ledger with the instrument it was collected on",
+        )
+    return Ledger(connection, path)
+
+
+def _connect_writing(path: Path, digest: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=30)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        # A commit survives the death of the process; only a loss of power could take the last ones.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'facts'").fetchone():
+            with connection:
+                connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA}")
+                facts = [("version", str(VERSION)), ("digest", digest)]
+                connection.executemany("INSERT INTO facts VALUES (?, ?)", facts)
+        # A write that changes nothing, so that a file that cannot be written says so before any request is paid for.
+        with connection:
+            connection.execute("UPDATE facts SET value = value WHERE key = 'version'")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _connect_reading(path: Path) -> sqlite3.Connection:
+    """Open without writing; a copy in a read-only folder, with no log beside it, is read as it stands."""
+    address = path.resolve().as_uri()
+    connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=30)
+    try:
+        with closing(connection.execute("SELECT 1 FROM facts")) as cursor:
+            cursor.fetchone()
+    except sqlite3.OperationalError:
+        connection.close()
+        if path.with_name(path.name + "-wal").exists():
+            raise
+        connection = sqlite3.connect(f"{address}?mode=ro&immutable=1", uri=True)
+    return connection

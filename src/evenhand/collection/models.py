@@ -1,0 +1,105 @@
+"""The models of a run: which ones, under what name, and how Inspect makes them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from inspect_ai.model import Model
+
+    from evenhand.respondents import Lexicon
+
+_SECRET = re.compile(
+    r"(?:^|[_.-])(?:api_?key|key|token|secret|password|authorization|credentials?)$|(?:access|auth|bearer)_?token",
+    re.IGNORECASE,
+)
+
+
+# Providers whose client retries by itself, unseen, unless its own `max_retries` says otherwise.
+_RETRYING = frozenset({"openai", "openai-api", "anthropic", "openrouter", "together", "groq", "grok", "fireworks"})
+
+
+@dataclass(frozen=True, slots=True)
+class Respondent:
+    """A model as it is asked in this run.
+
+    Attributes:
+        model: Inspect's model string, `provider/name`.
+        arguments: Provider arguments.
+        label: The id in the ledger and the `model` column; by default the model with its arguments.
+
+    Raises:
+        InputError: An argument that looks like a key, or a label that is blank or not printable.
+    """
+
+    model: str
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        secret = next((key for key in self.arguments if _SECRET.search(key)), None)
+        if secret:
+            raise InputError(
+                f"{secret!r} looks like a key",
+                where="model arguments",
+                mend="Keys come from the environment: arguments are kept with the results",
+            )
+        if self.label and (not self.label.strip() or not self.label.isprintable()):
+            raise InputError(f"{self.label!r} is no label", where="--as", mend="Give a word or two of printable text")
+
+    @property
+    def id(self) -> str:
+        """`provider/name`, with the arguments in brackets where there are any."""
+        if self.label:
+            return self.label
+        arguments = ",".join(f"{key}={self.arguments[key]}" for key in sorted(self.arguments))
+        return f"{self.model}[{arguments}]" if arguments else self.model
+
+
+def make_model(respondent: Respondent, max_connections: int, lexicon: Lexicon | None) -> Model:
+    """A respondent as Inspect's model.
+
+    Args:
+        respondent: Which model, with its arguments.
+        max_connections: Requests under way at once.
+        lexicon: What simulated respondents know.
+
+    Raises:
+        InputError: Inspect cannot make it: unknown provider, missing package or key, wrong argument.
+    """
+    from inspect_ai.model import GenerateConfig, get_model
+
+    arguments: dict[str, Any] = dict(respondent.arguments)
+    provider = respondent.model.partition("/")[0]
+    if provider == "sim":
+        arguments["lexicon"] = lexicon
+    elif provider in _RETRYING:
+        arguments.setdefault("max_retries", 0)
+    try:
+        return get_model(
+            respondent.model,
+            config=GenerateConfig(max_connections=max_connections),
+            memoize=False,
+            **arguments,
+        )
+    except InputError:
+        raise
+    except Exception as problem:
+        # Inspect and the providers' packages each have their own errors for a missing key, package or provider.
+        raise InputError(
+            f"the model cannot be used ({_plain(problem) or type(problem).__name__})",
+            where=respondent.model,
+            mend="Check the provider's name, its package and its key",
+        ) from None
+
+
+def _plain(problem: Exception) -> str:
+    """An error's text in one line, without the markup that some carry for the terminal."""
+    text = re.sub(r"\[/?[a-z ]+\]", "", str(problem))
+    return " ".join(text.split()).rstrip(".")
