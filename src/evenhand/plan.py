@@ -15,6 +15,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from evenhand.errors import StudyError
+from evenhand.files import exists
 from evenhand.records import (
     CLOSED,
     Flag,
@@ -24,7 +25,6 @@ from evenhand.records import (
     Whole,
     as_record,
     at_least,
-    exists,
     read_toml,
 )
 

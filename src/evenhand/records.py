@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
-import stat
 import tomllib
 import unicodedata
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
+
+from evenhand.files import unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable
@@ -71,36 +72,6 @@ Whole = Annotated[int, Field(strict=True, ge=-(2**63), lt=2**63)]
 """An integer that TOML promises to carry: 64 bits, signed."""
 
 
-def exists(path: Path, error: type[EvenhandError], *, folder: bool = False) -> bool:
-    """Whether there is a regular file at a path, or with `folder` a directory.
-
-    Args:
-        path: The place to look at.
-        error: The class to raise where the system cannot tell.
-        folder: Look for a directory instead.
-
-    Raises:
-        EvenhandError: Of the class given: the path cannot be looked at (a name too long, a folder above it without
-            rights, a NUL, a circle of links), which is not the same as nothing being there.
-    """
-    try:
-        mode = path.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except (OSError, ValueError) as problem:
-        raise _unreadable(path, problem, error) from None
-    return stat.S_ISDIR(mode) if folder else stat.S_ISREG(mode)
-
-
-def reason(problem: OSError | ValueError) -> str:
-    """Why the system could not do something with a path, in its own words."""
-    return (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
-
-
-def _unreadable(path: Path, problem: OSError | ValueError, error: type[EvenhandError]) -> EvenhandError:
-    return error(f"cannot be read ({reason(problem)})", where=str(path), mend="Check the path and its rights")
-
-
 def read_toml(path: Path, error: type[EvenhandError]) -> dict[str, Any]:
     """Read a TOML file.
 
@@ -118,7 +89,7 @@ def read_toml(path: Path, error: type[EvenhandError]) -> dict[str, Any]:
     except UnicodeDecodeError as problem:
         raise error(f"not a TOML file ({problem})", where=str(path), mend="Save it as UTF-8") from None
     except (OSError, ValueError) as problem:
-        raise _unreadable(path, problem, error) from None
+        raise unreadable(path, problem, error) from None
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
@@ -157,7 +128,7 @@ def read_csv(
     except (UnicodeDecodeError, csv.Error) as problem:
         raise error(f"not a UTF-8 CSV file ({problem})", where=str(path), mend="Save it again as CSV UTF-8") from None
     except (OSError, ValueError) as problem:
-        raise _unreadable(path, problem, error) from None
+        raise unreadable(path, problem, error) from None
     if not rows:
         raise error("the file has no rows", where=str(path), mend=f"The columns are {', '.join(columns)}")
     lacking = [column for column in columns if column not in rows[0][1]]

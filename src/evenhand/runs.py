@@ -23,11 +23,12 @@ from typing import TYPE_CHECKING, Any
 import tomli_w
 
 from evenhand.errors import RunError
+from evenhand.files import exists, reason
 from evenhand.instrument import Instrument, load_instrument, save_instrument
 from evenhand.packs import load_pack, shipped_packs
 from evenhand.packs.copies import copy_pack
 from evenhand.plan import Plan, load_plan
-from evenhand.records import exists, read_toml, reason
+from evenhand.records import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -171,9 +171,11 @@ def read_tables(paths: Sequence[Path]) -> pl.DataFrame:
     """The outcomes of files and runs, one below the other."""
     import polars as pl
 
+    from evenhand.errors import InputError
+    from evenhand.files import exists
     from evenhand.outcomes.doors import read_outcomes, validate
 
-    tables = [_read_run(path) if path.is_dir() else read_outcomes(path) for path in paths]
+    tables = [_read_run(path) if exists(path, InputError, folder=True) else read_outcomes(path) for path in paths]
     table = pl.concat(tables)
     if len(tables) > 1:
         validate(table, where=" + ".join(str(path) for path in paths))
@@ -214,12 +216,17 @@ def score(
 
 
 def keep_scores(folder: Path, scores: Scores) -> list[Path]:
-    """Write scores into a run's results, as JSON and CSV; nothing where the folder is no run or cannot be written."""
+    """Write scores into a run's results, as JSON and CSV; nothing where the path is no folder or cannot be written."""
     from evenhand.analysis.scores import write_scores
-    from evenhand.runs import is_run, open_run
+    from evenhand.errors import InputError
+    from evenhand.files import exists
 
-    run: Run | None = open_run(folder) if folder.is_dir() and is_run(folder) else None
-    return write_scores(scores, run.results) if run and run.writable else []
+    if not exists(folder, InputError, folder=True):
+        return []
+    from evenhand.runs import open_run
+
+    run = open_run(folder)
+    return write_scores(scores, run.results) if run.writable else []
 
 
 def published_leaderboard() -> pl.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evenhand.errors import PackError
-from evenhand.records import exists, reason
+from evenhand.files import exists, reason
 
 if TYPE_CHECKING:
     from pathlib import Path

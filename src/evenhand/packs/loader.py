@@ -11,6 +11,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from evenhand.errors import PackError
+from evenhand.files import exists
 from evenhand.packs.names import read_names
 from evenhand.packs.pack import MANIFEST, NAME_SLOT, NAMES, Category, Groups, Pack, Scenario
 from evenhand.records import (
@@ -22,7 +23,6 @@ from evenhand.records import (
     Whole,
     as_record,
     at_least,
-    exists,
     read_toml,
 )
 
