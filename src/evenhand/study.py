@@ -154,6 +154,15 @@ def replies(
                     yield units[attempt.unit], attempt
 
 
+def export(run: Run, path: Path) -> int:
+    """Write every attempt of a run as JSON lines or Parquet, and return how many there are."""
+    from evenhand.collection.export import export_attempts
+    from evenhand.collection.ledger_file import open_ledger
+
+    with open_ledger(run.ledger, digest=run.instrument.digest) as ledger:
+        return export_attempts(ledger, path, digest=run.instrument.digest)
+
+
 def tabulate(run: Run) -> pl.DataFrame:
     """Read every reply into the outcomes table, and keep it in the run as Parquet."""
     from evenhand.collection.ledger_file import open_ledger

@@ -172,6 +172,23 @@ def replies(
 
 @click.command()
 @run_argument
+@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="A .jsonl or .parquet file.")
+@json_option
+def export(folder: Path, out: Path, as_json: bool) -> int:
+    """Write every attempt of a run for release: requests, raw replies, usage, versions; no keys."""
+    from evenhand import study
+    from evenhand.runs import open_run
+
+    count = study.export(open_run(folder), out)
+    if as_json:
+        print_json({"file": str(out), "attempts": count})
+    else:
+        click.echo(f"{count} attempts in {out}")
+    return 0
+
+
+@click.command()
+@run_argument
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="A .csv, .csv.gz or .parquet file.")
 @click.option(
     "--schema",

@@ -81,6 +81,7 @@ for _command in (
     collecting.status,
     collecting.replies,
     collecting.outcomes,
+    collecting.export,
     scoring.parse,
     scoring.score,
     studies.import_,

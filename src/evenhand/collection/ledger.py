@@ -185,6 +185,19 @@ class Ledger:
                 error=rest[2],
             )
 
+    def attempts(self) -> Iterator[dict[str, Any]]:
+        """Every attempt of every respondent in the order of arrival, as it is stored: JSON stays text."""
+        try:
+            cursor = self._connection.execute(
+                "SELECT attempts.*, sessions.packages, sessions.platform FROM attempts JOIN sessions USING (session) "
+                "ORDER BY attempts.rowid"
+            )
+            names = [column[0] for column in cursor.description]
+            for row in cursor:
+                yield dict(zip(names, row, strict=True))
+        except sqlite3.Error as problem:
+            raise damaged(self._path, problem) from None
+
     def tokens(self, respondent: str) -> tuple[int, int]:
         """Input and output tokens over all attempts, as the provider counted them."""
         [row] = self._read(
