@@ -68,6 +68,7 @@ class Unit:
         label: What a slot is called in the prompt.
         prompt: The text a model reads.
         slots: In order of position, from 1.
+        options: Of a choice: the canonical options in the order they are shown, A first; else empty.
     """
 
     arm: str
@@ -82,6 +83,7 @@ class Unit:
     label: str
     prompt: str
     slots: tuple[Slot, ...]
+    options: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -90,7 +92,8 @@ class Unit:
 
     def read(self, reply: Reply) -> Answer:
         """Read a reply to this unit."""
-        return formats.read(self.format, reply, slots=len(self.slots), label=self.label)
+        options = len(self.options) or formats.OPTIONS
+        return formats.read(self.format, reply, slots=len(self.slots), label=self.label, options=options)
 
     def contents(self) -> tuple[str, ...]:
         """The slots' texts with the name replaced by `{name}`, in order of position."""
@@ -341,8 +344,12 @@ def _parse_slots(text: str) -> Iterable[tuple[tuple[str, str], tuple[Slot, ...]]
 
 
 def _parse_units(text: str, slots: Mapping[tuple[str, str], tuple[Slot, ...]]) -> Iterable[Unit]:
-    heads: Iterable[dict[str, Any]] = (json.loads(line) for line in text.split("\n") if line)
-    return [Unit(**head, slots=slots[head["arm"], head["unit_id"]]) for head in heads]
+    units: list[Unit] = []
+    for line in filter(None, text.split("\n")):
+        head: dict[str, Any] = json.loads(line)
+        head["options"] = tuple(head["options"])
+        units.append(Unit(**head, slots=slots[head["arm"], head["unit_id"]]))
+    return units
 
 
 def _head(unit: Unit) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from evenhand.design.bundles import DESIGNS
 from evenhand.errors import InputError
 from evenhand.imports.fairfund import SIZES, import_fairfund
 
-RELEASED_DIGEST = "dafb643bb00fbdfcd364b1818479a99e608b23f0b9edbd4065c2007cbaf001b4"
+RELEASED_DIGEST = "64b64f0a6ca1a3de5186370eeeae3c6722251b1c8fa856d14d05ea04eda145a1"
 PEOPLE = (("White", "wf", "Susan Williams"), ("Black", "bf", "Latoya Washington"), ("Hispanic", "hf", "Maria Lopez"),
           ("Asian", "af", "Mei Chen"), ("White", "wm", "John Smith"))  # fmt: skip
 

@@ -1,5 +1,7 @@
 """From ledger and instrument to the table: every slot, whatever became of its unit."""
 
+import dataclasses
+
 import polars as pl
 import pytest
 
@@ -126,6 +128,25 @@ def test_allocations_are_dollars(tabulated):
 def test_a_reply_is_read_with_the_packs_own_label(tabulated):
     table = tabulated([unit("a", label="Tenant")], [("a", 1, "first", "Tenant 1: 2\nTenant 2: 1")])
     assert table["rank"].to_list() == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("shown", "letter", "meant"),
+    [
+        (("routine", "quality", "fairness", "synthetic", "unclear"), "C", "fairness"),
+        (("fairness", "synthetic", "unclear", "routine", "quality"), "(a)", "fairness"),
+        (("unclear", "routine", "quality"), "B", "routine"),
+    ],
+)
+def test_a_choice_is_the_canonical_option_whatever_its_letter(tabulated, shown, letter, meant):
+    probe = dataclasses.replace(unit("a", "purpose_choice", 1), options=shown)
+    table = tabulated([probe], [("a", 1, "first", letter)])
+    assert cells(table, "choice", "status") == [(meant, "answered")]
+
+
+def test_a_letter_that_was_not_shown_is_no_choice(tabulated):
+    probe = dataclasses.replace(unit("a", "purpose_choice", 1), options=("one", "two"))
+    assert cells(tabulated([probe], [("a", 1, "first", "C")]), "choice", "status") == [(None, "malformed")]
 
 
 def test_what_a_design_and_format_do_not_have_is_missing_and_not_forgotten(tabulated):

@@ -17,6 +17,7 @@ from evenhand.formats.wording import LARGEST, NUMBER_WORDS, fill
 
 __all__ = [
     "FORMATS",
+    "OPTIONS",
     "Answer",
     "Reply",
     "Status",
@@ -45,12 +46,16 @@ FORMATS = (
 """The names of the formats, each a module here that is imported when it is first asked for."""
 
 
+OPTIONS = 5
+"""How many options a choice offers where nothing else is said."""
+
+
 def read(
     format: str,
     reply: Reply,
     *,
     slots: int = 1,
-    options: int = 5,
+    options: int = OPTIONS,
     total: int = 10_000,
     label: str = "application",
     scale: tuple[int, int] = (1, 5),

@@ -114,11 +114,14 @@ def _slot_rows(unit: Unit, answer: Answer) -> Iterator[dict[str, Any]]:
             "gender": slot.gender,
             "framing": slot.framing,
             "name": slot.name,
-            VALUE_COLUMNS[unit.format]: _slot_value(answer, slot),
+            VALUE_COLUMNS[unit.format]: _slot_value(unit, answer, slot),
         }
 
 
-def _slot_value(answer: Answer, slot: Slot) -> Any:
+def _slot_value(unit: Unit, answer: Answer, slot: Slot) -> Any:
     if isinstance(answer.value, tuple):
         return answer.value[slot.position - 1]
+    if unit.options and isinstance(answer.value, str):
+        # The canonical option, whatever letter it was shown under.
+        return unit.options[ord(answer.value) - ord("A")]
     return answer.value
