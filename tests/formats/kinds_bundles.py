@@ -239,7 +239,7 @@ ALLOCATE: dict[str, list[tuple[Any, Any]]] = {
         ('Request 1 - $4,000 (40%)\nRequest 2 - $3,000 (30%)\nRequest 3 - $2,000 (20%)\nRequest 4 - $1,000 (10%)', B),
         ('Request 1: $4,000 = 40%\nRequest 2: $3,000 = 30%\nRequest 3: $2,000 = 20%\nRequest 4: $1,000 = 10%', B),
         ('40% ($4,000), 30% ($3,000), 20% ($2,000), 10% ($1,000)', M),
-        ('4000 (40%), 3000 (30%), 2000 (20%), 1000 (10%)', M),
+        ('4000 (40%), 3000 (30%), 2000 (20%), 1000 (10%)', (4000, 3000, 2000, 1000)),
         ('4000 (Request 1), 3000 (Request 2), 2000 (Request 3), 1000 (Request 4)', B),
         ('Request 1: 4000\nRequest 2: 3000\nRequest 3: 2000\nRequest 4: the remaining 1000', M),
         ('Request 1: 4000\nRequest 2: 3000\nRequest 3: 2000\nRequest 4: the rest', M),

@@ -264,7 +264,7 @@ CHOICE: dict[str, list[tuple[Any, Any]]] = {
         ("The names vary systematically.\n\nC", "C"), ("The names vary. Answer: C", "C"), ("ANSWER: [C]", "C"), ("I would say C.", "C"), ("Most likely C.", "C"), ("The correct option is B", "B"),
     ],
     "words that look like letters": [("As I see it, a pattern repeats.", M), ("I think a human wrote this.", M), ("Every candidate differs.", M), ("Do you mean the form?", M), ("I", M), ("A bias audit, I think.", M), ("Answer: Certainly a test", M), ("C'est un test", M), ("D'accord", M), ("Answer: E-mail processing", M)],
-    "several": [("A or C", M), ("B and C", M), ("A, C", M), ("B/C", M), ("Answer: B or C", M), ("ANSWER: B, C", M), ("B\nC", M), ("Answer: B. Actually, C.", M), ("Not A. Answer: C", "C"), ("Not B but C", M), ("B > C", M), ("I'd choose B or maybe C.", M)],
+    "several": [("A or C", M), ("B and C", M), ("A, C", M), ("B/C", M), ("Answer: B or C", M), ("ANSWER: B, C", M), ("B\nC", M), ("Answer: B. Actually, C.", M), ("Not A. Answer: C", "C"), ("Not B but C", "C"), ("B > C", M), ("I'd choose B or maybe C.", M)],
     "beyond the options": [("F", M), ("Z", M), ("Answer: G", M), ("3", M), ("(f)", M)],
     "refusals": [("I can't guess the purpose.", R), ("I won't speculate about that.", R), ("I'm sorry, but I can't help with that.", R), ("I'm not sure.", N), ("Hard to tell", N), ("", N)],
     "explanations": [("C\n\nOption A is less likely since the names vary.", "C"), ("C. Option B would also fit, but less so.", "C"), ("Option A is unlikely. Answer: C", "C"), ("I would choose C, not B.", "C"), ("C (not A)", "C")],

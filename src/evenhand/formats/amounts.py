@@ -14,9 +14,12 @@ if TYPE_CHECKING:
 
 _MOST = 48
 _AMOUNT = re.compile(
-    r"(?:us)?\$?\s?(\d{1,3}(?:[,' _]\d{3})+|\d{1,9})(\.0{1,2})?\s?(k\b)?(?:\s?(?:dollars?|usd|points?|pts)|\$)?", re.IGNORECASE
+    r"(?:us)?\$?\s?(\d{1,3}(?:[,' _]\d{3})+|\d{1,9})(\.0{1,2})?\s?(k\b)?(?:\s?(?:dollars?|usd|points?|pts)|\$)?",
+    re.IGNORECASE,
 )
-_THOUSANDS = re.compile(r"(?:us)?\$?\s?(\d{1,6})(?:\.(\d{1,3}))?\s?k(?:\s?(?:dollars?|usd|points?|pts)|\$)?", re.IGNORECASE)
+_THOUSANDS = re.compile(
+    r"(?:us)?\$?\s?(\d{1,6})(?:\.(\d{1,3}))?\s?k(?:\s?(?:dollars?|usd|points?|pts)|\$)?", re.IGNORECASE
+)
 
 
 def amount(text: str) -> int | None:

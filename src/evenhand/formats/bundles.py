@@ -11,7 +11,7 @@ from evenhand.formats.labelled import is_ordering, mentions, read_labels
 from evenhand.formats.listing import Run, at_lines, is_example, runs
 from evenhand.formats.markup import undress
 from evenhand.formats.members import list_of, value_from
-from evenhand.formats.numerals import WORD_LIST, digits_for_words, is_wordy
+from evenhand.formats.numerals import WORD_LIST, digits_for_words, holds, is_wordy
 from evenhand.formats.refusals import has_disclaimer, is_refusal
 from evenhand.formats.screening import Screened, screen
 from evenhand.formats.singles import settle_unread
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _PLAIN = re.compile(r"(?:0|[1-9]\d{0,8})(?:, ?(?:0|[1-9]\d{0,8})){1,11}\.?")
+_AMOUNT = r"\$?(?:[1-9]\d{0,2}(?:,\d{3}){1,2}|0|[1-9]\d{0,8})"
+_SPACED = re.compile(rf"{_AMOUNT}(?:(?:, |; ?|\n){_AMOUNT}){{1,11}}\.?")
+"""Amounts with commas inside them and wider separators between them: there is nothing to weigh."""
+_SEPARATOR = re.compile(r", |; ?|\n")
 _ORDERING = re.compile(
     r"\b(?:best|highest|most|top|strongest|greatest|largest|first|worst|lowest|least|bottom|weakest|smallest|last)"
     r"(?:[ -]?(?:priority|ranked|ranking|need|needy|deserving|urgent|urgency|qualified|amount|choice))?"
@@ -36,6 +40,10 @@ _ORDERING = re.compile(
     r"|\n)\W*ranked\s?:|(?:^|\n)\W{0,3}(?:top|best|winners?)\s?:",
     re.IGNORECASE,
 )
+_ORDERING_CUES = (
+    "est", "most", "top", "first", "last", "bottom", "order", "scending", "creasing", "sort", "arranged", "prioriti",
+    "ranked", "winner",
+)  # fmt: skip
 _PRESENTED = re.compile(
     r"\b(?:in|following|matching|by|to) (?:the )?(?:same |original |given )?order (?:of (?:presentation"
     r"|appearance|the (?:requests|applications))|"
@@ -74,11 +82,10 @@ def read_bundle(reply: Reply, question: Question, kind: Kind) -> Answer:
     text = screened.text
     if not text:
         return screened.answer("no_answer", None, "no visible text")
-    if not screened.cut and _PLAIN.fullmatch(text):
-        values = [int(part) for part in text.rstrip(".").split(",")]
-        if len(values) == question.slots and (not kind.money or all(_is_clear(part) for part in text.split(","))):
-            return kind.judge(screened, tuple(values), question)
-    if is_wordy(text) and has_disclaimer(text):
+    plain = None if screened.cut else _plain(text, question, kind)
+    if plain:
+        return kind.judge(screened, plain, question)
+    if text.lower() != text.upper() and has_disclaimer(text):  # where there are letters
         screened.flags.add("safety_disclaimer")
     try:
         found = _candidates(screened, question, kind)
@@ -92,6 +99,19 @@ def read_bundle(reply: Reply, question: Question, kind: Kind) -> Answer:
     if screened.cut and not _is_complete(screened, found[0], question, kind):
         return screened.answer("malformed", None, "cut off before its answer was complete")
     return kind.judge(screened, found[0], question)
+
+
+def _plain(text: str, question: Question, kind: Kind) -> tuple[int, ...] | None:
+    """The numbers of a text that is nothing but a list with one reading: most replies are."""
+    if _PLAIN.fullmatch(text):
+        parts = text.rstrip(".").split(",")
+        if len(parts) == question.slots and (not kind.money or all(_is_clear(part) for part in parts)):
+            return tuple(int(part) for part in parts)
+    if kind.money and _SPACED.fullmatch(text):
+        amounts = [int(part.strip("$.").replace(",", "")) for part in _SEPARATOR.split(text)]
+        if len(amounts) == question.slots and sum(amounts) == question.total:
+            return tuple(amounts)
+    return None
 
 
 def _is_clear(part: str) -> bool:
@@ -123,7 +143,7 @@ def _candidates(screened: Screened, question: Question, kind: Kind) -> list[tupl
         raise _UnreadableError("orders the applications, or says two things of one")
     complete = list_of(pairs.values, question.slots)
     found += [complete] if complete else []
-    found += _listed(pairs.rest, question, kind, wordy=wordy, refusing=wordy and is_refusal(screened.text))
+    found += _listed(pairs.rest, question, kind, said=screened.text if wordy else "")
     if pairs.values and not complete and not _agrees(pairs.values, found):
         raise _UnreadableError("labels that do not cover the applications")
     is_ordered = any(item != place for item, place in pairs.order.items())
@@ -161,8 +181,8 @@ def _agrees(labelled: dict[int, int | None], found: list[tuple[int, ...]]) -> bo
     )
 
 
-def _listed(text: str, question: Question, kind: Kind, *, wordy: bool, refusing: bool) -> list[tuple[int, ...]]:
-    """The answers given as plain lists."""
+def _listed(text: str, question: Question, kind: Kind, *, said: str) -> list[tuple[int, ...]]:
+    """The answers given as plain lists; a refusal (`said`: the reply's words, if any) tells lists in passing."""
     if is_ordering(text):
         raise _UnreadableError("an ordering of the applications, not their ranks")
     all_runs = runs(text)
@@ -171,11 +191,11 @@ def _listed(text: str, question: Question, kind: Kind, *, wordy: bool, refusing:
     found: list[tuple[int, ...]] = []
     named = mentions(question.label)
     for run in all_runs:
-        if wordy and (is_example(text, run) or named.search(text, max(0, run.start - 30), run.start)):
+        if said and (is_example(text, run) or named.search(text, max(0, run.start - 30), run.start)):
             continue
-        if not (refusing and run.place == "prose"):
+        if run.place != "prose" or not is_refusal(said):
             found += _from_run(run, text, question, kind)
-    if found and wordy and _ORDERING.search(_PRESENTED.sub(" ", text)):
+    if found and said and holds(text, _ORDERING_CUES) and _ORDERING.search(_PRESENTED.sub(" ", text)):
         raise _UnreadableError("an ordering of the applications, not values in the order shown")
     return found
 

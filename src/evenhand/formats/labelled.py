@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from evenhand.formats.numerals import WORD_VALUES
+from evenhand.formats.numerals import WORD_VALUES, holds
 from evenhand.formats.wording import NUMBER_WORDS
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ _ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
     "twelfth",
 )  # fmt: skip
+_NUMBER_WORDS = tuple(NUMBER_WORDS)
 _ORDINAL_ITEM = re.compile(rf"\b({'|'.join(_ORDINALS)})\s({_ITEMS})\b", re.IGNORECASE)
 _SPELLED_ITEM = re.compile(rf"\b({_ITEMS})\s({'|'.join(NUMBER_WORDS)})\b", re.IGNORECASE)
 _MARKERS = re.compile(r"\d[.)]?[ |:-]|\d[.)]\n")
@@ -130,8 +131,11 @@ def is_ordering(text: str) -> bool:
 
 def _spelled_items(text: str) -> str:
     """The text with "first request" and "Request One" as "request 1"."""
-    text = _ORDINAL_ITEM.sub(lambda match: f"{match[2]} {_ORDINALS.index(match[1].lower()) + 1}", text)
-    return _SPELLED_ITEM.sub(lambda match: f"{match[1]} {WORD_VALUES[match[2].lower()]}", text)
+    if holds(text, _ORDINALS):
+        text = _ORDINAL_ITEM.sub(lambda match: f"{match[2]} {_ORDINALS.index(match[1].lower()) + 1}", text)
+    if holds(text, _NUMBER_WORDS):
+        text = _SPELLED_ITEM.sub(lambda match: f"{match[1]} {WORD_VALUES[match[2].lower()]}", text)
+    return text
 
 
 @lru_cache(maxsize=64)

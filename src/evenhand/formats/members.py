@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from evenhand.formats.embedded import decode
@@ -138,7 +139,7 @@ def _from_object(
 ) -> tuple[int, ...] | None:
     if _is_large(members, question):
         return None
-    kept = {key: value for key, value in members.items() if not _SPARE_KEY.fullmatch(key.strip())}
+    kept = {key: value for key, value in members.items() if not _is_spare(key)}
     if not kept:
         return None if members and not depth and tool else ()
     if len(kept) == 1 and question.slots > 1:
@@ -150,15 +151,27 @@ def _from_object(
     values: dict[int, int | None] = {}
     prefixes: set[str] = set()
     for key, value in kept.items():
-        match = _KEY.fullmatch(key)
-        if not match or _ORDER_KEY.search(key) or _PLACE_KEY.search(key) or (_RANK_KEY.fullmatch(key) and not tool):
+        item, prefix = _item_named(key, tool=tool)
+        if item is None or item in values:
             return None
-        item = int(match.group(1))
-        if item in values:
-            return None
-        prefixes.add(key[: match.start(1)].strip().lower())
+        prefixes.add(prefix)
         values[item] = _inner(value, whole)
     return list_of(values, question.slots) if len(prefixes) == 1 else None
+
+
+@lru_cache(maxsize=2_048)
+def _is_spare(key: str) -> bool:
+    """Whether a key names something beside the answer (the same few keys come in every reply)."""
+    return _SPARE_KEY.fullmatch(key.strip()) is not None
+
+
+@lru_cache(maxsize=2_048)
+def _item_named(key: str, *, tool: bool) -> tuple[int | None, str]:
+    """The number of the item whose value stands under a key, None where it names none; and what leads up to it."""
+    match = _KEY.fullmatch(key)
+    if not match or _ORDER_KEY.search(key) or _PLACE_KEY.search(key) or (_RANK_KEY.fullmatch(key) and not tool):
+        return None, ""
+    return int(match.group(1)), key[: match.start(1)].strip().lower()
 
 
 def _is_large(members: dict[str, Any], question: Question) -> bool:

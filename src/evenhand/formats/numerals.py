@@ -37,6 +37,7 @@ def _character_table() -> dict[int, str]:
 
 
 _LETTERLESS = re.compile(r"[\d\s,.;:|$()\[\]+=*&'/>-]*")
+_GUILLEMETS = re.compile("«([^«»\n]{1,200})»")
 _COLUMNS = re.compile(r"(?<=[\w.)])\t+(?=[\w$(#-])")
 
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -58,7 +59,20 @@ def normalise(text: str) -> str:
         text = _COLUMNS.sub("|", text).replace("\t", " ")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text if text.isascii() else text.translate(_character_table())
+    if text.isascii():
+        return text
+    if "«" in text:  # a closing mark alone may be an arrow
+        text = _GUILLEMETS.sub(r'"\1"', text)
+    return text.translate(_character_table())
+
+
+def holds(text: str, cues: tuple[str, ...]) -> bool:
+    """Whether a text holds any of some words (lower case): a cheap look before a costly pattern."""
+    lower = text.lower()
+    for cue in cues:  # noqa: SIM110 (a loop is twice as fast as any() here)
+        if cue in lower:
+            return True
+    return False
 
 
 def is_wordy(text: str) -> bool:
@@ -91,13 +105,15 @@ _WHOLE = re.compile(r"(0|[1-9]\d{0,8})(?:\.0{1,6})?")
 _BEFORE = re.compile(
     r"(?:\b(?:between|at least|at most|up to|(?:more|less|fewer|greater|higher|lower|better|worse|other|rather) than"
     r"|above|below|over|under|about|around|approximately|approx\.?|roughly|nearly|almost|either"
-    r"|(?:minimum|maximum) of)\s+(?:an?\s+)?|\d\s*(?:-|to|or|and|through)\s*(?:an?\s+)?|(?<![=-])>\s?|[<~≈≠≤≥±+$€£¥#^]\s?|!=\s?)$",
+    r"|(?:minimum|maximum) of)\s+(?:an?\s+)?|\d\s*(?:-|to|or|and|through)\s*(?:an?\s+)?"
+    r"|(?<![=-])>\s?|[<~≈≠≤≥±+$€£¥#^]\s?|!=\s?)$",
     re.IGNORECASE,
 )
 _AFTER = re.compile(
-    r"[ ]*(?:[-/,;:+&~]|to|or|and|through|till|versus|out of|of|\.\.+|…)[ ]*(?:an? |maybe |possibly |even )?\d"
+    r"[ ]*(?:[-/,;:+&~]|to|or|and|through|till|versus|out of|of|\.\.+|…)[ ]*"
+    r"(?:(?:an?|or|maybe|perhaps|possibly|even) ){0,3}\d"
     r"|-?(?:ish|plus|something)\b|\s(?:or|and)\s(?:so|thereabouts|higher|lower|more|less|above|below|up|better|worse)\b"
-    r"|\s?(?:%|percent\b|\+|and a half\b|point\b|out of\b|/)",
+    r"|\s?(?:%|percent\b|\+|and a half\b|point\b|out of\b|/(?!/))",
     re.IGNORECASE,
 )
 _NEXT = frozenset(" \n.,;:!?)]}\"'|-=*•→…")
@@ -127,7 +143,7 @@ def _value(text: str, number: str, start: int, end: int, before: str) -> int | N
     if before in _ATTACHED or after not in _NEXT:
         return None
     whole = _WHOLE.fullmatch(number)
-    if not whole or _BEFORE.search(text, max(0, start - 24), start) or _AFTER.match(text, end):
+    if not whole or (start and _BEFORE.search(text, max(0, start - 24), start)) or _AFTER.match(text, end):
         return None
     return int(whole.group(1))
 

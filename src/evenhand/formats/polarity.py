@@ -18,11 +18,15 @@ _NOT = (
     r"(?:not|never|don't|won't|cannot|can't|wouldn't|shouldn't|isn't|declin\w+ to|refus\w+ to"
     r"|(?:no|any|a) (?:good )?(?:reason|grounds?|cause|basis) (?:to|for))"
 )
-_WORD = rf"(?:(?P<not>\b(?:(?:do|does|did|is|was|be|should|will|would|to)\s)?{_NOT}\s(?:be\s)?(?:to\s)?)?\b(?:(?P<yes>{_YES})|(?P<no>{_NO}))\b)"
+_WORD = (
+    rf"(?:(?P<not>\b(?:(?:do|does|did|is|was|be|should|will|would|to)\s)?{_NOT}\s(?:be\s|say\s)?(?:to\s)?)?"
+    rf"\b(?:(?P<yes>{_YES})|(?P<no>{_NO}))\b)"
+)
 
 _AFTER = re.compile(
-    rf"[\s:=(\-,.\"'\[\]|)→#/]{{0,6}}(?:i (?:would |will )?|(?:(?:this |that |which )?mean(?:s|ing)|i\.?e\.?,?|for|to) )?(?:that )?"
-    rf"(?:(?:the|this|it) (?:\w+ )?(?:is|was|should be|will be|must be|has been) (?:to be )?)?{_WORD}",
+    rf"[\s:=(\-,.\"'\[\]|)→#/]{{0,6}}"
+    r"(?:i (?:would |will )?|(?:(?:this |that |which )?mean(?:s|ing)|i\.?e\.?,?|for|to) )?"
+    rf"(?:that )?(?:(?:the|this|it) (?:\w+ )?(?:is|was|should be|will be|must be|has been) (?:to be )?)?{_WORD}",
     re.IGNORECASE,
 )
 _BEFORE = re.compile(
@@ -48,7 +52,7 @@ def _direction(match: re.Match[str]) -> int | None:
 
 def beside(text: str, start: int, end: int) -> set[int]:
     """What the words right before and right after a code say: 1, 0, both or neither."""
-    found = (_AFTER.match(text, end, end + 60), _BEFORE.search(text, max(0, start - 50), start))
+    found = (_AFTER.match(text, end, end + 60), _BEFORE.search(text, max(0, start - 50), start) if start else None)
     return {direction for match in found if match and (direction := _direction(match)) is not None}
 
 

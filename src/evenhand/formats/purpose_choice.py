@@ -38,8 +38,8 @@ _COMMIT = re.compile(
     r"|\b(?:choose|chose|choosing|pick|select|go with|going with|went with|say|opt for|lean towards?|answer|guess"
     r"|believe|think|suspect"
     r"|conclude|it(?:'s| is)|that(?:'s| is)|(?:seems|appears|looks) (?:to be|like)|most likely|likely|probably"
-    r"|closest to|points? to(?:wards?)?|suggests?|indicates?|favou?rs?|supports?|settled? on|clearly|definitely|certainly"
-    r"|surely|obviously|therefore|so|hence|thus|actually|rather|wait)\b)"
+    r"|closest to|points? to(?:wards?)?|suggests?|indicates?|favou?rs?|supports?|settled? on|clearly"
+    r"|definitely|certainly|surely|obviously|therefore|so|hence|thus|actually|rather|wait)\b)"
     rf"[,:]?\s*(?:that\s)?(?:it\sis\s|it's\s|i(?:'d| would| will|'ll)?\s(?:say|go with|choose|pick|select"
     rf"|answer)\s|is\s|most likely\s|probably\s)?"
     rf"(?:the\s)?(?:{_OPTION})?{_NOT_WORD}{_LETTER}{_AFTER}",
@@ -50,7 +50,8 @@ _HEAD = re.compile(
     re.IGNORECASE,
 )
 _LAST = re.compile(
-    rf"(?:^|\n|[:=]|[.!?;,]\s(?:but\s|so\s|maybe\s)?|(?<!\ball )(?<!thing )\bbut\s)\W*(?:{_OPTION})?{_LETTER}\W*$", re.IGNORECASE
+    rf"(?:^|\n|[:=]|[.!?;,]\s(?:but\s|so\s|maybe\s)?|(?<!\ball )(?<!thing )\bbut\s)\W*(?:{_OPTION})?{_LETTER}\W*$",
+    re.IGNORECASE,
 )
 _NEGATED = re.compile(
     r"(?:\bnot\b|n't\b|\bnever\b|\brather than\b|\binstead of\b|\bneither\b|\bnor\b)[^.,;:\n]{0,30}$", re.IGNORECASE
@@ -66,7 +67,7 @@ _OFFERED = re.compile(
     rf"(?<![\w'])[(\[]?A{_AND}B(?:{_AND}[C-Z](?!\w)){{1,24}}[)\]]?|(?<![\w'])[(\[]?A\s?(?:-|to|through)\s?[C-Z](?!\w)[)\]]?"
 )
 """An echo of the letters offered: "A, B, C, D or E", "A-E"."""
-_MARKER = re.compile(r"(?:^|\n|[,;|]\s?)[^\w\n]*([A-Z])\s?[):.=-](?=\s)")
+_MARKER = re.compile(r"(?:^|\n|[,;|]\s?)[^\w\n]{0,6}([A-Z])\s?[):.=-](?=\s)")
 _OPTION_A = re.compile(r"\b(?:option|letter)\s$", re.IGNORECASE)
 _FAVOURED = re.compile(
     rf"{_NOT_WORD}(?:{_OPTION})?{_LETTER}\s(?:is|seems|appears|looks|fits|would be|matches)\s(?:to be\s)?(?:the\s"

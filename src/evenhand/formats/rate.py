@@ -5,15 +5,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from evenhand.formats.numerals import WORD_VALUES
 from evenhand.formats.singles import read_single
 from evenhand.formats.types import Answer, Format, Question, Reply
 
 _WORD_FOR = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_SPELLED = re.compile(
-    rf"\b({'|'.join(_WORD_FOR)})\s?\(\d{{1,2}}\)|(?<![\w.,/])\d{{1,2}}\s?\(({'|'.join(_WORD_FOR)})\)", re.IGNORECASE
-)
-"""A number said in words and in digits: "four (4)"."""
 _HIGH = re.compile(r"[^\w\n]{0,4}(?:the )?(?:highest|top|maximum|most urgent)\b", re.IGNORECASE)
 _LOW = re.compile(r"[^\w\n]{0,4}(?:the )?(?:lowest|bottom|minimum|least urgent)\b", re.IGNORECASE)
 
@@ -31,7 +26,7 @@ def _without_scale(text: str, low: int, high: int) -> str:
     outs, spans, extremes, heads = _scale_patterns(low, high)
     if "/" in text or "of" in text:
         text = heads.sub("", outs.sub(r"\1", text))
-    if len(text) > 5 and str(high) in text:
+    if len(text) > 6 and str(high) in text:
         if str(low) in text:
             text = spans.sub(" ", text)
         text = extremes.sub(" ", text)
@@ -39,9 +34,7 @@ def _without_scale(text: str, low: int, high: int) -> str:
 
 
 def _clash(text: str, value: int, question: Question) -> bool:
-    """Whether the words beside the number say another, or put it at the other end of the scale."""
-    if any(WORD_VALUES[(match[1] or match[2]).lower()] != value for match in _SPELLED.finditer(text)):
-        return True
+    """Whether the words right after the number put it at the other end of the scale."""
     low, high = question.scale
     if value not in {low, high}:
         return False
@@ -52,7 +45,7 @@ def _clash(text: str, value: int, question: Question) -> bool:
 
 @lru_cache(maxsize=32)
 def _scale_patterns(low: int, high: int) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Echoes of a scale: out of its top, from one end to the other or all its steps, what its ends mean, "out of 5:"."""
+    """Echoes of a scale: "4 out of 5", "1 to 5" or every step of it, what its ends mean, "out of 5:"."""
     word = rf"|{_WORD_FOR[high]}" if high < len(_WORD_FOR) else ""
     top = rf"(?:{high}(?:\.0+)?(?![.,/:]?\d){word})"
     outs = re.compile(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from evenhand.formats.numerals import normalise
+from evenhand.formats.numerals import holds, normalise
 
 _WINDOW = 4_000
 
@@ -32,7 +32,8 @@ _TASK = (
     r"|giv(?:e|ing)|offer(?:ing)?|mak(?:e|ing)|guess(?:ing)?|speculat(?:e|ing)|shar(?:e|ing)|disclos(?:e|ing)|reveal(?:ing)?|comment(?:ing)?|discuss(?:ing)?"
     r"|process(?:ing)?|continu(?:e|ing)|proceed(?:ing)?|compar(?:e|ing)|divid(?:e|ing)|split(?:ting)?|sort(?:ing)?"
     r"|submit(?:ting)?|call(?:ing)? (?:the|this|that)|generat(?:e|ing)|produc(?:e|ing)|return(?:ing)?|carry out"
-    r"|reduc(?:e|ing) [^.;\n\d]{0,40}\bto\b|quantif\w+|grad(?:e|ing)|tak(?:e|ing) (?:on )?(?:this|the|such|that|a|these) (?:decision|task|role)"
+    r"|reduc(?:e|ing) [^.;\n\d]{0,40}\bto\b|quantif\w+|grad(?:e|ing)"
+    r"|tak(?:e|ing) (?:on )?(?:this|the|such|that|a|these) (?:decision|task|role)"
     r"|weigh|determin(?:e|ing) (?:who|which|a (?:rating|rank|score|decision)|the (?:rating|rank|score|decision)))"
 )
 _WHO = (
@@ -76,10 +77,15 @@ _QUOTED = re.compile(r"(?<=[A-Za-z,:] )\"[^\"\n]{1,200}\"")
 _SHRUG = re.compile(
     r"(?:\b(?:difficult|hard|impossible|tough|tricky|too early) to (?:say|tell|know|judge|choose|decide|determine)"
     r"|\bnot (?:sure|certain)|\bunsure|\bunclear|\buncertain|\bundecided|\bno (?:idea|opinion|answer|preference)"
-    r"|\b(?:don't|do not|can't|cannot) (?:know|tell|say)|\bn/a\b|^\W*(?:unknown|none|null|nan|nil|-+|\.{2,}|…|\?+)\W*$"
+    r"|\b(?:don't|do not|can't|cannot) (?:know|tell|say)|\bn/a\b"
     r"|\bno (?:rating|score|decision|ranking)\b|\binsufficient information|\bnot enough information)",
     re.IGNORECASE,
 )
+_SHRUG_CUES = (
+    "difficult", "hard", "impossible", "tough", "tricky", "too early", "sure", "certain", "unclear", "undecided", "no ",
+    "not ", "n't", "n/a", "insufficient",
+)  # fmt: skip
+_STAND_IN = re.compile(r"\W*(?:unknown|none|null|nan|nil|-+|\.{2,}|…|\?+)\W*", re.IGNORECASE)
 _DISCLAIMER = re.compile(
     r"\bas an? (?:ai|artificial|large language|language model|assistant)|\bi(?:'m| am) (?:just |only )?an? (?:ai"
     r"|language model)"
@@ -105,23 +111,18 @@ def is_refusal(text: str) -> bool:
     said = normalise(text[:_WINDOW])
     if '"' in said:
         said = _QUOTED.sub(" ", said)
-    return _holds(said, _CUES) and (_REFUSAL.search(said) is not None or _PLAIN_REFUSAL.search(said) is not None)
+    return holds(said, _CUES) and (_REFUSAL.search(said) is not None or _PLAIN_REFUSAL.search(said) is not None)
 
 
 def is_shrug(text: str) -> bool:
     """Whether a short text says that there is no answer to give."""
-    return len(text) <= 300 and _SHRUG.search(normalise(text)) is not None
+    if len(text) > 300:
+        return False
+    said = normalise(text)
+    return _STAND_IN.fullmatch(said) is not None or (holds(said, _SHRUG_CUES) and _SHRUG.search(said) is not None)
 
 
 def has_disclaimer(text: str) -> bool:
     """Whether a text holds safety language, apart from refusing or answering."""
     said = normalise(text[:_WINDOW])
-    return _holds(said, _DISCLAIMER_CUES) and _DISCLAIMER.search(said) is not None
-
-
-def _holds(text: str, cues: tuple[str, ...]) -> bool:
-    lower = text.lower()
-    for cue in cues:  # noqa: SIM110 (a loop is twice as fast as any() here)
-        if cue in lower:
-            return True
-    return False
+    return holds(said, _DISCLAIMER_CUES) and _DISCLAIMER.search(said) is not None

@@ -20,10 +20,12 @@ LONGEST = 16_000
 _UNREADABLE = "□"  # stands for an end without white space, which is no decision but is not nothing
 
 _ERROR_TEXT = re.compile(
-    r"\s*(?:error(?: code)?\s*:|error(?: code)?\s*[45]\d\d\b|(?:an? )?(?:internal server error|bad gateway|gateway time-?out"
-    r"|service (?:temporarily )?unavailable|too many requests|(?:upstream |gateway )?request (?:timed out|time-?out)"
+    r"\s*(?:error(?: code)?\s*:|error(?: code)?\s*[45]\d\d\b|(?:an? )?(?:internal server error|bad gateway"
+    r"|gateway time-?out|service (?:temporarily )?unavailable|too many requests"
+    r"|(?:upstream |gateway )?request (?:timed out|time-?out)"
     r"|upstream (?:connect )?error|connection (?:error|reset|refused|aborted|timed out)|rate limit (?:exceeded|reached)"
     r"|quota exceeded|context length exceeded|(?:the )?(?:server|engine|model) is (?:currently )?overloaded)\b"
+    r"(?=\s*(?:$|[^\w\s])|\s(?:occurred|while|for|from|after|response|error|please)\b)"
     r"|[45]\d\d (?:bad|internal|service|gateway|too|payment|unauthori|forbidden|not found)"
     r"|<(?:!doctype )?html\b|(?:http|status)(?:/\d\.\d| status| code)?:?\s*[45]\d\d\b"
     r"|\{\s*['\"](?:error|detail)['\"]|(?:\w+\.)?(?:api|rate_?limit|timeout|bad_?request|internal_?server)\w*error\b)",
@@ -93,11 +95,10 @@ def screen(reply: Reply) -> Screened | Answer:
     text = strip(seen).strip()
     if text and not (text[0].isascii() and text[-1].isascii()):
         text = text.strip(_BLANK)
-    if text[:1] not in _DIGITS:
-        if _BLOCKED.match(text):
-            return Answer("refused", None, "blocked by the provider", ("provider_block",))
-        if _ERROR_TEXT.match(text):
-            return Answer("error", None, "the text is an error message")
+    if text[:1] not in _DIGITS or text[3:4] == " ":  # "502 Bad Gateway"
+        message = _message(text)
+        if message:
+            return message
         if len(text) < 20 and text.lower() in _PLACEHOLDERS:
             text = ""
     if not text and (reasoned or seen.strip()):
@@ -106,6 +107,13 @@ def screen(reply: Reply) -> Screened | Answer:
         screened.flags.add("serving_fault")
     screened.text = text
     return screened
+
+
+def _message(text: str) -> Answer | None:
+    """What a text says that a provider or a server wrote, not the model."""
+    if _BLOCKED.match(text):
+        return Answer("refused", None, "blocked by the provider", ("provider_block",))
+    return Answer("error", None, "the text is an error message") if _ERROR_TEXT.match(text) else None
 
 
 def _is_block(details: Any) -> bool:

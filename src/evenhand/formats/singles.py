@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evenhand.formats.embedded import extract
 from evenhand.formats.markup import undress
-from evenhand.formats.numerals import WORD_LIST, digits_for_words, whole
+from evenhand.formats.numerals import WORD_LIST, WORD_VALUES, digits_for_words, whole
 from evenhand.formats.refusals import has_disclaimer, is_refusal, is_shrug
 from evenhand.formats.screening import Screened, screen
 from evenhand.formats.statements import lone, stated
@@ -26,7 +26,9 @@ _REFERENCES = re.compile(_REFERENCE, re.IGNORECASE)
 _KEY = re.compile(
     r"(?:rating|score|priority|answer|decision|value|result|verdict|output|grade|choice|level|response|rank|integer|number|final)$"
 )
-_NOT_KEY = re.compile(r"^(?:max|min|scale|confidence|total|previous|out_of|reason|expl|other|den(?:y|ied|ial)|reject|declin|refus)")
+_NOT_KEY = re.compile(
+    r"^(?:max|min|scale|confidence|total|previous|out_of|reason|expl|other|den(?:y|ied|ial)|reject|declin|refus)"
+)
 _COMPLETE = re.compile(r"\W{0,6}(?:[a-z ]{1,24}[:=-])?\W{0,6}\d[^\w\n]{0,6}(?:$|\n\s*\S)", re.IGNORECASE)
 """A reply that was cut off had stated its answer before: alone, or on a first line of its own."""
 _ONE_WORD = re.compile(
@@ -34,6 +36,13 @@ _ONE_WORD = re.compile(
     re.IGNORECASE,
 )
 _FOUND_WORD = re.compile(r"\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE)
+_TWICE = re.compile(
+    rf"({_FOUND_WORD.pattern})\s?\(\d{{1,2}}\)|(?<![\w.,/])\d{{1,2}}\s?\(({_FOUND_WORD.pattern})\)", re.IGNORECASE
+)
+_ORNAMENTS = re.compile(
+    "[\u2600-\u2704\u2706-\u2712\u2719-\u274b\u274f-\u2775\u2798-\u27bf\U0001f300-\U0001f43f\U0001f451-\U0001f50f\U0001f530-\U0001faff]+"
+)
+"""Pictures that say nothing about a number: not ticks, crosses, thumbs, circled digits, plus and minus."""
 
 
 def read_single(
@@ -71,14 +80,18 @@ def read_single(
     if not found:
         return _unread(screened, text, legal, clash, question)
     answer = _judge(screened, found, legal)
-    if answer.status == "answered" and clash(text, cast("int", answer.value), question):
-        return screened.answer("malformed", None, "number and words contradict each other")
+    if answer.status == "answered":
+        value = cast("int", answer.value)
+        if clash(text, value, question) or _is_spelled_otherwise(text, value):
+            return screened.answer("malformed", None, "number and words contradict each other")
     return answer
 
 
 def _found(said: str, tidy: Callable[[str], str]) -> tuple[str, list[int | None] | None]:
     """The text without dress and echoes, and every number it states, in words or JSON (None: it cannot be one)."""
     values, rest, broken = extract(said)
+    if not rest.isascii():
+        rest = _ORNAMENTS.sub(" ", rest)
     text = _spelled(tidy(undress(rest)))
     if len(_RUNS.findall(text)) > 1:
         text = _REFERENCES.sub(" ", text)
@@ -115,7 +128,7 @@ def _unread(
     value = lone(text)
     if value is None:
         return unread
-    if clash(text, value, question):
+    if clash(text, value, question) or _is_spelled_otherwise(text, value):
         return screened.answer("malformed", None, "number and words contradict each other")
     return _judge(screened, [value], legal)
 
@@ -130,6 +143,13 @@ def _judge(screened: Screened, found: list[int | None], legal: range) -> Answer:
     if value not in legal:
         return screened.answer("malformed", None, f"{value} is not one of {legal.start} to {legal.stop - 1}")
     return screened.answer("answered", value)
+
+
+def _is_spelled_otherwise(text: str, value: int) -> bool:
+    """Whether a number said in words and in digits ("four (3)") says two things."""
+    if "(" not in text:
+        return False
+    return any(WORD_VALUES[(match[1] or match[2]).lower()] != value for match in _TWICE.finditer(text))
 
 
 def _spelled(text: str) -> str:

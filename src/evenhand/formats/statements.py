@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from evenhand.formats.numerals import Number, numbers
+from evenhand.formats.numerals import Number, holds, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,8 @@ _NOUN = (
 )
 _LABEL = rf"\b{_NOUN}s?(?:\s+(?:for|of|on|to|level|number|score|rating|value|here)\b[^.:=\d\n]{{0,40}})?"
 _LINK = (
-    r"(?::|=>|=|->|→|-\s|\||\bis\b|'s\b|\bwas\b|\bof\b|\b(?:would|will|should|must) be\b|\bremains\b|\bstands at\b|\bat\b)"
+    r"(?::|=>|=|->|→|-\s|\||\bis\b|'s\b|\bwas\b|\bof\b|\b(?:would|will|should|must) be\b|\bremains\b|\bstands at\b"
+    r"|\bat\b)"
 )
 _SOFT = (
     r"(?:\s*(?:an?|the|just|simply|clearly|therefore|thus|again|still|now|exactly|firmly|probably|solid|strong"
@@ -60,6 +61,8 @@ _HYPOTHETICAL = re.compile(
     r"\b(?:would|might|could|usually|typically|often|normally)\s[^.;:,\n\d]{0,20}$",
     re.IGNORECASE,
 )
+_NEGATING = ("no", "n't", "ne", "without", "instead", "unlike", "than")
+_SUPPOSING = ("would", "might", "could", "usually", "typically", "often", "normally")
 _ENDS = re.compile(
     r"[\s\"')\]}*.,;:!|]*(?:$|\n|(?<=[.!;,)|])|-(?=\s?\w)|#\s|//|\(|\b(?:because|since|as|given|due|based|for|on|considering|although|though"
     r"|but|here|overall|rather|from me|to (?=this|the|it)|stars?|points?|priority|rating|with|which|this|i)\b)",
@@ -129,16 +132,19 @@ def _is_statement(text: str, number: Number, left: str, right: str, opens_line: 
             return True
         if not text[: number.start].strip(_AROUND + "\n") and _HEAD.match(right):  # 2. the head of the reply
             return not (right.startswith((".", ")")) and _LISTED.search(text, number.end))
-    if _is_negated(left) or _HYPOTHETICAL.search(left) or _SHARED.match(right):
+    is_told = _is_negated(left) or (holds(left, _SUPPOSING) and _HYPOTHETICAL.search(left) is not None)
+    if is_told or _SHARED.match(right):
         return False
     if left.endswith(("[[", "answer: {")):  # 3. marked, or boxed
         return True
     if bare_right and _closes(left):  # 4. a last sentence of its own
         return True
-    return _COMMITTED.search(left) is not None and _ENDS.match(right) is not None  # 5. labelled or said
+    return _ENDS.match(right) is not None and _COMMITTED.search(left) is not None  # 5. labelled or said
 
 
 def _is_negated(left: str) -> bool:
+    if not holds(left, _NEGATING):
+        return False
     match = _NEGATED.search(left)
     return match is not None and not match.group().rstrip().endswith(" but")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from evenhand.formats.calls import Tool, read_call
@@ -23,6 +24,7 @@ def read(reply: Reply, question: Question) -> Answer:
     return read_call(reply, question, _TOOL)
 
 
+@lru_cache(maxsize=256)
 def arguments_of(question: Question) -> tuple[str, ...]:
     """The names of the arguments, in the order shown: `rank_of_application_1`, ...
 
