@@ -37,4 +37,4 @@ def normal(*key: str | int) -> float:
 
 
 def _text(key: tuple[str | int, ...]) -> bytes:
-    return "\x1f".join(f"{type(part).__name__}:{part}" for part in key).encode("utf-8", "surrogatepass")
+    return "\x1f".join([f"{type(part).__name__}:{part}" for part in key]).encode("utf-8", "surrogatepass")

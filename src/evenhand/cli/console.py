@@ -270,7 +270,8 @@ def leaderboard(scores: Scores, published: pl.DataFrame) -> Table:
     """The scored models by P1, among the published ones where they answered the same questions."""
     comparable = scores.domain in {None, BENCHMARK}
     table = Table(
-        title=f"Pillars ({escape(scores.method)} method, {scores.boot} bootstrap replicates)",
+        title=f"{'FairFund-Bench pillars' if comparable else 'Pillars'} ({escape(scores.method)} method, "
+        f"{scores.boot:,} bootstrap replicates)",
         caption=(
             "Bold: scored here. Others: the published leaderboard (Lukk 2026, arXiv 2607.28934).\n"
             if comparable

@@ -215,8 +215,7 @@ class Ledger:
 
     def _write(self, statement: str, row: tuple[Any, ...], *, what: str) -> int:
         try:
-            with self._connection:
-                cursor = self._connection.execute(statement, row)
+            cursor = self._connection.execute(statement, row)
         except (sqlite3.Error, UnicodeEncodeError) as problem:
             raise RunError(
                 f"{what} could not be recorded ({problem})",

@@ -70,19 +70,19 @@ def open_ledger(path: Path, *, digest: str, write: bool = False) -> Ledger:
 
 
 def _connect_writing(path: Path, digest: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=30)
+    # Each statement is its own transaction: an attempt is one insert, committed as it returns.
+    connection = sqlite3.connect(path, timeout=30, isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         # A commit survives the death of the process; only a loss of power could take the last ones.
         connection.execute("PRAGMA synchronous = NORMAL")
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'facts'").fetchone():
-            with connection:
-                connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA}")
-                facts = [("version", str(VERSION)), ("digest", digest)]
-                connection.executemany("INSERT INTO facts VALUES (?, ?)", facts)
+            connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA}")
+            facts = [("version", str(VERSION)), ("digest", digest)]
+            connection.executemany("INSERT INTO facts VALUES (?, ?)", facts)
+            connection.execute("COMMIT")
         # A write that changes nothing, so that a file that cannot be written says so before any request is paid for.
-        with connection:
-            connection.execute("UPDATE facts SET value = value WHERE key = 'version'")
+        connection.execute("UPDATE facts SET value = value WHERE key = 'version'")
     except sqlite3.Error:
         connection.close()
         raise

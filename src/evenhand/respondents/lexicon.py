@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
+MOST_REMEMBERED = 8192
+
+
 @dataclass(frozen=True, slots=True)
 class Person:
     """What a name signals."""
@@ -51,11 +54,16 @@ class Lexicon:
 
     people: Mapping[str, Person] = field(default_factory=dict[str, Person])
     contents: Mapping[str, Content] = field(default_factory=dict[str, Content])
+    _found: dict[str, Person | None] = field(default_factory=dict[str, "Person | None"], compare=False, repr=False)
 
     def find_person(self, text: str) -> Person | None:
-        """The longest known name that occurs in a text."""
-        found = [person for name, person in self.people.items() if name in text]
-        return max(found, key=lambda person: len(person.name), default=None)
+        """The longest known name that occurs in a text; texts come back in other bundles, so it is remembered."""
+        if text not in self._found:
+            if len(self._found) >= MOST_REMEMBERED:
+                self._found.clear()
+            found = [person for name, person in self.people.items() if name in text]
+            self._found[text] = max(found, key=lambda person: len(person.name), default=None)
+        return self._found[text]
 
     def joined(self, other: Lexicon) -> Lexicon:
         """What both know; where they differ, the other counts."""

@@ -164,7 +164,7 @@ def planted_effects(
     """
     effects = _look_up(behaviour.race, race) + _look_up(behaviour.gender, gender) + _look_up(behaviour.framing, framing)
     size = race.shape[-1]
-    if size > 1:
+    if size > 1 and behaviour.position:
         effects = effects + behaviour.position * np.linspace(1.0, 0.0, size)
     return effects + behaviour.name_sd * name_effect
 
