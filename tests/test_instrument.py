@@ -9,8 +9,9 @@ import sys
 import pytest
 
 from evenhand import runs
+from evenhand.construction import build_instrument
 from evenhand.errors import DesignError, InstrumentError, PackError, RunError, StudyError
-from evenhand.instrument import Instrument, Slot, Unit, build_instrument, load_instrument, save_instrument
+from evenhand.instrument import Instrument, Slot, Unit, load_instrument, save_instrument
 from evenhand.plan import load_plan
 
 # Change this only with the pack's or the design's version: results before and after are not comparable.
@@ -95,7 +96,7 @@ def test_no_unknown_placeholder_is_left_in_any_prompt(fairfund):
 
 @pytest.mark.parametrize("hash_seed", ["0", "1", "12345"])
 def test_the_same_bytes_whatever_the_hash_seed(fairfund, hash_seed):
-    code = "from evenhand.instrument import build_instrument as b; from evenhand.plan import load_plan as p; print(b(p('fairfund')).digest)"
+    code = "from evenhand.construction import build_instrument as b; from evenhand.plan import load_plan as p; print(b(p('fairfund')).digest)"
     done = subprocess.run(
         [sys.executable, "-c", code],
         env=os.environ | {"PYTHONHASHSEED": hash_seed},

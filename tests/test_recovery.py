@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from evenhand import formats
+from evenhand.construction import build_instrument
 from evenhand.formats.types import Reply
-from evenhand.instrument import build_instrument
 from evenhand.plan import load_plan
 from evenhand.respondents import PRESETS, respond, rule, shipped
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from evenhand import runs
+from evenhand.construction import build_instrument
 from evenhand.errors import PackError, RunError
-from evenhand.instrument import Instrument, build_instrument
+from evenhand.instrument import Instrument
 from evenhand.packs import copies
 from evenhand.packs.loader import SHIPPED
 from evenhand.plan import load_plan

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def build(study: str | Path, folder: Path) -> Run:
     """Build a study's instrument into a run directory; the same study into the same directory changes nothing."""
-    from evenhand.instrument import build_instrument
+    from evenhand.construction import build_instrument
     from evenhand.plan import load_plan
     from evenhand.runs import create_run
 
@@ -48,7 +48,7 @@ def load_target(target: str) -> Instrument:
     """The instrument of a run directory, or of a study built in memory, confounded or not."""
     from dataclasses import replace
 
-    from evenhand.instrument import build_instrument
+    from evenhand.construction import build_instrument
     from evenhand.plan import load_plan
     from evenhand.runs import is_run, open_run
 

@@ -18,8 +18,8 @@ from inspect_ai.model import (
 from evenhand.collection import asker, runner
 from evenhand.collection.ledger_file import open_ledger
 from evenhand.collection.models import Respondent
+from evenhand.construction import build_instrument
 from evenhand.errors import CollectionError, InputError, RunError
-from evenhand.instrument import build_instrument
 from evenhand.plan import load_plan
 
 SCRIPTS = {}

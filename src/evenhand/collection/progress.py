@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from evenhand.collection.runner import is_final
+from evenhand.formats.types import STATUSES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     from evenhand.collection.ledger import Ledger
     from evenhand.instrument import Unit
     from evenhand.plan import Settings
-
-STATUSES = ("answered", "refused", "malformed", "no_answer", "error", "missing")
 
 
 def summarise(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 Status = Literal["answered", "refused", "malformed", "no_answer", "error"]
 """What became of one reply. `missing` (no reply at all) is a status of outcomes, not of answers."""
+
+STATUSES: tuple[str, ...] = (*get_args(Status), "missing")
+"""Every status of the outcomes: those of answers, and `missing`."""
 
 Value = int | tuple[int, ...] | str | None
 

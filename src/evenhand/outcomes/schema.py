@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from evenhand.errors import OutcomesError
+from evenhand.formats import FORMATS
+from evenhand.formats.types import STATUSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,20 +27,9 @@ Absent = Literal["required", "NA", "blank"]
 Where the word NA may be a real value (a person called NA), it is never read as missing.
 """
 
-TASKS = (
-    "rate",
-    "decide",
-    "rank",
-    "rank_ties",
-    "allocate",
-    "tool_decide",
-    "tool_rank",
-    "purpose_choice",
-    "purpose_open",
-)
+TASKS = FORMATS
 CONTEXTS = ("single", "multi")
 MODES = ("transparent", "disguised")
-STATUSES = ("answered", "refused", "malformed", "no_answer", "error", "missing")
 
 VALUE_COLUMNS = {
     "rate": "rating",
