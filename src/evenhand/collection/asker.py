@@ -6,6 +6,7 @@ import asyncio
 import random
 import time
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from evenhand.collection.failures import Failure, classify
@@ -14,7 +15,7 @@ from evenhand.collection.ledger import Attempt, Ledger, Standing, now
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from inspect_ai.model import Model
+    from inspect_ai.model import GenerateConfig, Model
 
     from evenhand.collection.models import Respondent
     from evenhand.formats.types import Reply
@@ -146,15 +147,21 @@ class Asker:
         return status, failure
 
     async def _generate(self, prompt: str, request: Mapping[str, Any]) -> tuple[Reply, dict[str, Any] | None, str]:
-        from inspect_ai.model import GenerateConfig
-
         from evenhand.collection.replies import reply_of
 
         # Retries are ours, so that each request is one row of the ledger.
-        config = GenerateConfig(**request, max_retries=0, attempt_timeout=self.conduct.timeout)
+        config = _config(tuple(request.items()), self.conduct.timeout)
         output = await self.model.generate(prompt, config=config)
         usage = output.usage.model_dump(exclude_none=True) if output.usage else None
         return reply_of(output), usage, output.model
+
+
+@lru_cache(maxsize=64)
+def _config(request: tuple[tuple[str, Any], ...], timeout: int) -> GenerateConfig:
+    """Inspect's settings of a request; all but those asked again share them."""
+    from inspect_ai.model import GenerateConfig
+
+    return GenerateConfig(**dict(request), max_retries=0, attempt_timeout=timeout)
 
 
 def backoff(failures: int) -> float:
