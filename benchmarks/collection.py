@@ -25,11 +25,11 @@ RUNS = 5
 def ours(folder: Path, units: int) -> list[float]:
     """Seconds a unit of `study.collect`, ledger and all, in each of some runs."""
     run = study.build("fairfund", folder / "run")
-    study.collect(run, [Respondent("sim/noisy")], limit=10)
+    study.collect(run, [Respondent("sim/noisy")], part=study.Part(limit=10))
     seconds: list[float] = []
     for seed in range(RUNS):
         start = time.perf_counter()
-        study.collect(run, [Respondent("sim/null", {"seed": seed})], limit=units)
+        study.collect(run, [Respondent("sim/null", {"seed": seed})], part=study.Part(limit=units))
         seconds.append((time.perf_counter() - start) / units)
     return seconds
 

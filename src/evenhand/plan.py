@@ -45,6 +45,8 @@ class Settings:
         reasoning: `off` asks each provider for no or least reasoning; `default` leaves it alone.
         seed: Base of the seeds sent with requests. The study's own `seed` is another: it shuffles the instrument.
         malformed_retries: How often a malformed answer is asked for again, with another seed each time.
+        grammar: How the answer's form is enforced where the provider can: `schema` (JSON), `gbnf` (llama.cpp) or
+            `regex` (vLLM); `off` leaves the form to the instruction, as both papers do.
     """
 
     temperature: Annotated[Real, Field(ge=0)] = 0.0
@@ -53,6 +55,7 @@ class Settings:
     reasoning: Literal["off", "default"] = "off"
     seed: Whole = 0
     malformed_retries: Annotated[Whole, Field(ge=0)] = 1
+    grammar: Literal["off", "schema", "gbnf", "regex"] = "off"
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)

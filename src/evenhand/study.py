@@ -7,6 +7,7 @@ the four pillars from it. Each step imports its own rooms when it runs, so that 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 
     from evenhand.analysis.scores import Scores
     from evenhand.collection.asker import Conduct
-    from evenhand.collection.ledger import Attempt
+    from evenhand.collection.attempts import Attempt
     from evenhand.collection.models import Respondent
+    from evenhand.collection.progress import Status
     from evenhand.collection.runner import Progress
     from evenhand.design.balance import Check
     from evenhand.instrument import Instrument, Unit
@@ -82,47 +84,106 @@ def collect(
     run: Run,
     respondents: Sequence[Respondent],
     *,
-    progress: Progress | None = None,
-    arms: Sequence[str] = ("*",),
-    limit: int | None = None,
+    part: Part | None = None,
+    epochs: int | None = None,
     conduct: Conduct | None = None,
+    prices: Path | None = None,
+    budget: float | None = None,
+    progress: Progress | None = None,
 ) -> None:
     """Put units to models; every reply goes to the ledger as it arrives, and the same call resumes."""
     from evenhand.collection import runner
+    from evenhand.collection.costs import read_prices
+    from evenhand.collection.environment import load_environment
     from evenhand.collection.ledger_file import open_ledger
     from evenhand.collection.lock import writing
 
+    load_environment()
+    errand = runner.Errand(
+        (part or Part()).of(run.instrument), run.plan.settings, epochs or run.plan.epochs, run.plan.seed
+    )
     with writing(run.folder), open_ledger(run.ledger, digest=run.instrument.digest, write=True) as ledger:
         runner.collect(
-            select_units(run, arms, limit),
+            errand,
             respondents,
             ledger,
-            settings=run.plan.settings,
-            epochs=run.plan.epochs,
-            seed=run.plan.seed,
             conduct=conduct,
             progress=progress,
             lexicon=runner.teach(run.instrument),
+            prices=read_prices(prices, folder=run.folder),
+            budget=budget,
         )
 
 
-def select_units(run: Run, arms: Sequence[str], limit: int | None) -> tuple[Unit, ...]:
-    """The units of the arms that match any of the patterns (`aid-rank-*`), or the first so many of them."""
-    return run.instrument.select(arms).units[:limit]
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Which of an instrument's units are meant.
+
+    Attributes:
+        arms: Patterns of arms (`aid-rank-*`).
+        limit: Only the first so many units of them.
+        shard: `(i, k)`: of every k units the i-th, so that k machines share an instrument.
+    """
+
+    arms: tuple[str, ...] = ("*",)
+    limit: int | None = None
+    shard: tuple[int, int] = (1, 1)
+
+    def of(self, instrument: Instrument) -> tuple[Unit, ...]:
+        """The units."""
+        own, of = self.shard
+        return instrument.select(self.arms).units[: self.limit][own - 1 :: of]
 
 
-def status(
-    run: Run, *, arms: Sequence[str] = ("*",), limit: int | None = None
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """What became of the units, from the ledger: rows by model, and by model and arm; none before a collection."""
+def status(run: Run, *, part: Part | None = None, prices: Path | None = None) -> Status:
+    """What became of the units, from the ledger; empty before a collection."""
+    from evenhand.collection.costs import read_prices
     from evenhand.collection.ledger_file import open_ledger
-    from evenhand.collection.progress import summarise
+    from evenhand.collection.progress import Status, summarise
 
     if not run.ledger.exists():
-        return [], []
+        return Status()
     with open_ledger(run.ledger, digest=run.instrument.digest) as ledger:
-        units = select_units(run, arms, limit)
-        return summarise(units, ledger, epochs=run.plan.epochs, settings=run.plan.settings)
+        return summarise(
+            (part or Part()).of(run.instrument),
+            ledger,
+            epochs=run.plan.epochs,
+            settings=run.plan.settings,
+            prices=read_prices(prices, folder=run.folder),
+        )
+
+
+def estimate(
+    run: Run,
+    respondents: Sequence[Respondent],
+    *,
+    part: Part | None = None,
+    epochs: int | None = None,
+    prices: Path | None = None,
+    batch: bool = False,
+) -> list[dict[str, Any]]:
+    """What putting the units to models will use and cost, a row a model, before anything is spent."""
+    from evenhand.collection.costs import read_prices
+    from evenhand.collection.forecast import forecast
+    from evenhand.collection.ledger_file import open_ledger
+
+    table = read_prices(prices, folder=run.folder)
+    units = (part or Part()).of(run.instrument)
+    times = epochs or run.plan.epochs
+    if not run.ledger.exists():
+        return forecast(units, respondents, None, table, settings=run.plan.settings, epochs=times, batch=batch)
+    with open_ledger(run.ledger, digest=run.instrument.digest) as ledger:
+        return forecast(units, respondents, ledger, table, settings=run.plan.settings, epochs=times, batch=batch)
+
+
+def merge(folders: Sequence[Path], out: Path) -> dict[str, int]:
+    """Join the ledgers of runs that share one instrument into a run of its own; counts of what was joined."""
+    from evenhand.collection.merging import merge_ledgers
+    from evenhand.runs import create_run, open_run
+
+    runs = [open_run(folder) for folder in folders]
+    target = create_run(runs[0].plan, runs[0].instrument, out)
+    return merge_ledgers([run.ledger for run in runs], target.ledger, digests=[run.instrument.digest for run in runs])
 
 
 def compare_groups(run: Run) -> pl.DataFrame:

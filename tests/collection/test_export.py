@@ -5,8 +5,8 @@ import json
 import polars as pl
 import pytest
 
+from evenhand.collection.attempts import Attempt
 from evenhand.collection.export import export_attempts
-from evenhand.collection.ledger import Attempt
 from evenhand.collection.ledger_file import open_ledger
 from evenhand.errors import InputError
 from evenhand.formats.types import Reply

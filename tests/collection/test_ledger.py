@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evenhand.collection.ledger import Attempt
+from evenhand.collection.attempts import Attempt
 from evenhand.collection.ledger_file import open_ledger
 from evenhand.errors import RunError
 from evenhand.formats.types import Reply, ToolCall

@@ -54,13 +54,17 @@ class Silent:
     def __init__(self):
         self.counts = {}
         self.started = {}
+        self.notes = []
 
-    def start(self, respondent, total, done):
-        self.started[respondent] = (total, done)
+    def start(self, respondent, arms):
+        self.started[respondent] = tuple(sum(counts) for counts in zip(*arms.values(), strict=True))
         self.counts[respondent] = Counter()
 
-    def advance(self, respondent, status):
-        self.counts[respondent][status] += 1
+    def advance(self, respondent, arm, rest):
+        self.counts[respondent][rest.status] += 1
+
+    def note(self, text):
+        self.notes.append(text)
 
 
 @pytest.fixture(scope="module")
@@ -72,18 +76,15 @@ def instrument():
 def collect(instrument, tmp_path, monkeypatch):
     monkeypatch.setattr(asker, "BACKOFF_SECONDS", 0.001)
 
-    def run(*respondents, units=30, epochs=1, settings=None):
+    def run(*respondents, units=30, epochs=1, settings=None, preflight=0):
         progress = Silent()
         rate = [unit for unit in instrument.units if unit.format == "rate"][:units]
         with open_ledger(tmp_path / "ledger.db", digest=instrument.digest, write=True) as ledger:
             runner.collect(
-                rate,
+                runner.Errand(rate, settings or load_plan("fairfund").settings, epochs),
                 respondents,
                 ledger,
-                settings=settings or load_plan("fairfund").settings,
-                epochs=epochs,
-                seed=1,
-                conduct=asker.Conduct(max_connections=5),
+                conduct=asker.Conduct(max_connections=5, preflight=preflight),
                 progress=progress,
             )
         return progress
@@ -202,7 +203,7 @@ def test_what_no_request_will_pass_stops_at_once_with_the_cause(collect, rows, s
 
 
 def test_three_units_rejected_alike_stop_and_scattered_ones_do_not(collect, rows):
-    SCRIPTS["rejecting"] = lambda prompt, times, config: Status(400, "unsupported parameter: top_p")
+    SCRIPTS["rejecting"] = lambda prompt, times, config: Status(400, "unsupported parameter: logit_bias")
     with pytest.raises(CollectionError, match="unsupported parameter"):
         collect(Respondent("scripted/rejecting"))
     assert len(rows()) <= 3 + 5

@@ -5,7 +5,7 @@ import dataclasses
 import polars as pl
 import pytest
 
-from evenhand.collection.ledger import Attempt
+from evenhand.collection.attempts import Attempt
 from evenhand.collection.ledger_file import open_ledger
 from evenhand.formats.types import Reply
 from evenhand.instrument import Instrument, Slot, Unit

@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
 
     from evenhand.analysis.scores import Scores
-    from evenhand.collection.ledger import Attempt
+    from evenhand.collection.attempts import Attempt
+    from evenhand.collection.progress import Status
     from evenhand.design.balance import Check
     from evenhand.instrument import Unit
 
@@ -38,7 +27,7 @@ BENCHMARK = "aid"
 """The domain whose models the published leaderboard holds."""
 WIDE = 160
 NARROWEST = 118
-_FAILURES = ("malformed", "refused", "no_answer", "error")
+STATUSES = ("answered", "refused", "malformed", "no_answer", "error", "missing")
 UNANSWERED = ("refused", "malformed", "no_answer", "error", "missing")
 
 
@@ -46,82 +35,6 @@ def _out() -> Console:
     # A narrow terminal wraps lines; a table squeezed into it would lose its numbers. A file or pipe has no width.
     console = Console(highlight=False)
     return Console(highlight=False, width=max(console.width, NARROWEST) if console.is_terminal else WIDE)
-
-
-def _err() -> Console:
-    return Console(stderr=True, highlight=False)
-
-
-@contextmanager
-def steps(*, quiet: bool) -> Generator[Callable[[str], None]]:
-    """Announce the steps of a longer command on standard error."""
-    console = _err()
-
-    def say(step: str) -> None:
-        if not quiet:
-            console.print(f"[bold]{escape(step)}[/bold]")
-
-    yield say
-
-
-class CollectionBars:
-    """Live bars, one a model; plain lines at each tenth where there is no terminal."""
-
-    def __init__(self, progress: Progress, console: Console, *, quiet: bool) -> None:
-        self._progress = progress
-        self._console = console
-        self._plain = not console.is_terminal and not quiet
-        self._tasks: dict[str, TaskID] = {}
-        self._counts: dict[str, Counter[str]] = {}
-        self._size: dict[str, tuple[int, int]] = {}
-
-    def start(self, respondent: str, total: int, done: int) -> None:
-        """A respondent's work begins."""
-        self._tasks[respondent] = self._progress.add_task(escape(respondent), total=total, completed=done, failures="")
-        self._counts[respondent] = Counter()
-        self._size[respondent] = (total, done)
-        if self._plain and done:
-            self._console.print(f"{escape(respondent)}: {done} of {total} units already final")
-
-    def advance(self, respondent: str, status: str) -> None:
-        """A unit came to rest."""
-        counts = self._counts[respondent]
-        counts[status] += 1
-        failures = ", ".join(f"{counts[name]} {name}" for name in _FAILURES if counts[name])
-        self._progress.update(self._tasks[respondent], advance=1, failures=failures)
-        total, before = self._size[respondent]
-        done = before + counts.total()
-        if self._plain and (done * 10 // total) > ((done - 1) * 10 // total):
-            self._console.print(f"{escape(respondent)}: {done} of {total} units{'; ' + failures if failures else ''}")
-
-
-@contextmanager
-def collecting(*, quiet: bool) -> Generator[CollectionBars]:
-    """Bars for a collection, on standard error."""
-    console = _err()
-    progress = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[failures]}"),
-        console=console,
-        disable=quiet or not console.is_terminal,
-        refresh_per_second=5,
-    )
-    with progress:
-        yield CollectionBars(progress, console, quiet=quiet)
-
-
-@contextmanager
-def scoring(models: int, *, quiet: bool) -> Generator[Callable[[int], None]]:
-    """A bar over the models that are scored."""
-    console = _err()
-    with Progress(console=console, disable=quiet or not console.is_terminal, transient=True) as progress:
-        task = progress.add_task("Scoring", total=models)
-        yield lambda done: progress.update(task, completed=done)
 
 
 def print_accounting(accounting: Mapping[str, Any], folder: Path) -> None:
@@ -159,23 +72,71 @@ def print_checks(checks: Sequence[Check], problems: Sequence[str]) -> None:
 
 def print_status(rows: Sequence[Mapping[str, Any]]) -> None:
     """What became of each model's units."""
-    columns = (
-        "units",
-        "answered",
-        "refused",
-        "malformed",
-        "no_answer",
-        "error",
-        "missing",
-        "input_tokens",
-        "output_tokens",
-    )
+    columns = ("units", *STATUSES, "input_tokens", "output_tokens")
+    priced = any(row["dollars"] is not None for row in rows)
     table = Table(title="Status, in units")
-    table.add_column("model")
-    for column in columns:
+    table.add_column("model", overflow="fold")
+    for column in (*columns, *(["dollars"] if priced else [])):
         table.add_column(column.replace("_", " "), justify="right")
     for row in rows:
-        table.add_row(escape(row["model"]), *(f"{row[column]:,}" for column in columns))
+        cells = [f"{row[column]:,}" for column in columns]
+        cells += [dollars(row["dollars"])] if priced else []
+        table.add_row(escape(row["model"]), *cells)
+    _out().print(table)
+
+
+def dollars(amount: float | None) -> str:
+    """US dollars; a model without a price says so."""
+    return "no price" if amount is None else f"${amount:,.4f}"
+
+
+def print_served(status: Status) -> None:
+    """Who answered, and where calls parted from what was asked for."""
+    console = _out()
+    for row in status.models:
+        served = ", ".join((*row["versions"], *row["backends"]))
+        said = [f"{row['model']}: served by {served or 'a version that the provider does not name'}"]
+        if row["retried"]:
+            said.append(f"{row['retried']:,} units asked more than once")
+        if row["shared_reply_ids"]:
+            said.append(f"{row['shared_reply_ids']:,} replies bear the id of another")
+        if row["unsettled_batch_items"]:
+            said.append(
+                f"{row['unsettled_batch_items']:,} requests in batches that were never settled may be paid twice"
+            )
+        console.print(_visible("; ".join(said)), markup=False, soft_wrap=True)
+    for row in status.refusals:
+        instead = "left out" if row["value"] is None else f"{row['value']} sent instead"
+        text = f"{row['model']}, {row['format']}: {row['parameter']} refused, {instead} ({row['message']})"
+        console.print(_visible(text), markup=False, soft_wrap=True)
+    if not status.deviations:
+        return
+    table = Table(title="Replies to requests that were not as the study asks")
+    for column in ("model", "format", "deviation"):
+        table.add_column(column, overflow="fold")
+    table.add_column("calls", justify="right")
+    for row in status.deviations:
+        texts = (escape(row[column]) for column in ("model", "format", "deviation"))
+        table.add_row(*texts, f"{row['calls']:,} of {row['of']:,}")
+    console.print(table)
+
+
+def print_forecast(rows: Sequence[Mapping[str, Any]]) -> None:
+    """What is still to be sent, and what it will cost."""
+    table = Table(
+        title="Still to come",
+        caption="Dollars: replies as long as measured or assumed; most: every reply as long as the output cap allows.\n"
+        "Assumed before anything was measured: four characters a token, replies in form alone. Retries cost extra.",
+        caption_justify="left",
+    )
+    table.add_column("model", overflow="fold")
+    for column in ("requests", "input tokens", "output tokens", "basis", "dollars", "most", "spent so far"):
+        table.add_column(column, justify="right")
+    for row in rows:
+        numbers = (f"{row[column]:,}" for column in ("requests", "input_tokens", "output_tokens"))
+        basis = "measured" if row["measured"] else "assumed"
+        sums = (dollars(row[column]) for column in ("dollars", "dollars_most", "spent"))
+        table.add_row(escape(row["model"]), *numbers, basis, *sums)
     _out().print(table)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evenhand import __version__
-from evenhand.cli import collecting, scoring, studies
+from evenhand.cli import collecting, looking, scoring, studies
 from evenhand.cli.options import FAULT, INCOMPLETE
 from evenhand.cli.streams import Lasting
 from evenhand.errors import EvenhandError
@@ -77,11 +77,13 @@ for _command in (
     collecting.demo,
     studies.build,
     studies.check,
+    collecting.cost,
     collecting.run,
-    collecting.status,
-    collecting.replies,
-    collecting.outcomes,
-    collecting.export,
+    collecting.merge,
+    looking.status,
+    looking.replies,
+    looking.outcomes,
+    looking.export,
     scoring.parse,
     scoring.score,
     studies.import_,

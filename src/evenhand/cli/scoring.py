@@ -42,10 +42,10 @@ def score(
 ) -> int:
     """Score outcomes files (or runs) on the four pillars of FairFund-Bench."""
     from evenhand import study
-    from evenhand.cli import console
+    from evenhand.cli import console, progress
 
     table = study.read_tables(files)
-    with console.scoring(table["model"].n_unique(), quiet=as_json) as progress:
+    with progress.scoring(table["model"].n_unique(), quiet=as_json) as tell:
         scores = study.score(
             table,
             method=method,
@@ -53,7 +53,7 @@ def score(
             recompute=recompute_denominators,
             boot=boot,
             seed=seed,
-            progress=progress,
+            progress=tell,
             where=" + ".join(map(str, files)),
         )
     kept = study.keep_scores(files[0], scores) if len(files) == 1 else []

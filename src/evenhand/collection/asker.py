@@ -6,18 +6,31 @@ import asyncio
 import random
 import time
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from evenhand.collection import parity
+from evenhand.collection.attempts import Attempt, Standing
 from evenhand.collection.failures import Failure, classify
-from evenhand.collection.ledger import Attempt, Ledger, Standing, now
+from evenhand.collection.ledger import Ledger, now
+from evenhand.collection.monitor import is_tool_format, tokens_per_character
+from evenhand.collection.requests import (
+    inspect_config,
+    inspect_tools,
+    request_settings,
+    shown_characters,
+    unit_settings,
+)
+from evenhand.collection.wire import Wire, recording
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from inspect_ai.model import GenerateConfig, Model
+    from inspect_ai.model import Model, ModelOutput
 
+    from evenhand.collection.costs import Price, Purse
     from evenhand.collection.models import Respondent
+    from evenhand.collection.monitor import Monitor
+    from evenhand.collection.refusals import Refusals
     from evenhand.formats.types import Reply
     from evenhand.instrument import Unit
     from evenhand.plan import Settings
@@ -34,13 +47,19 @@ class Conduct:
 
     Attributes:
         max_connections: Requests under way at once, for each model.
-        timeout: Seconds a request may take.
+        timeout: Seconds a request may take; in batch mode there is no limit.
         max_retries: How often a request that failed is tried again before the unit is left as an error.
+        preflight: Units of each format that are asked and looked at before the rest; 0 for none.
+        batch: Requests a batch, through the provider's batch mode; 0 for none.
+        batch_tick: Seconds between looks at a batch.
     """
 
     max_connections: int = 20
     timeout: int = 600
     max_retries: int = 4
+    preflight: int = 3
+    batch: int = 0
+    batch_tick: float = 15.0
 
 
 @dataclass(slots=True)
@@ -50,14 +69,17 @@ class Health:
     Attributes:
         stop: Why no further request is worth sending; None while there is no such reason.
         rejections: Units rejected since the last success, by the rejection's message.
+        proven: Formats that had a success.
     """
 
     stop: Failure | None = None
     rejections: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    proven: set[str] = field(default_factory=set[str])
 
-    def succeed(self) -> None:
+    def succeed(self, format: str) -> None:
         """A reply came."""
         self.rejections.clear()
+        self.proven.add(format)
 
     def fail(self, unit: str, failure: Failure) -> None:
         """A request failed."""
@@ -70,6 +92,41 @@ class Health:
                 self.stop = failure
 
 
+@dataclass(slots=True)
+class Rest:
+    """How a unit came to rest, and what that used.
+
+    Attributes:
+        status: The last attempt's.
+        tokens: Input and output tokens of all attempts of this session.
+        dollars: What they cost, where there is a price.
+        ratio: Input tokens per character of the last attempt.
+        called: Whether the last reply held a tool call.
+    """
+
+    status: str = "error"
+    tokens: tuple[int, int] = (0, 0)
+    dollars: float = 0.0
+    ratio: float | None = None
+    called: bool = False
+
+
+@dataclass(slots=True)
+class Call:
+    """One request under way."""
+
+    unit: Unit
+    epoch: int
+    attempt: int
+    cause: str
+    asked: dict[str, Any]
+    started: str = field(default_factory=now)
+    latency: float = 0.0
+    wire: Wire = field(default_factory=Wire)
+    output: ModelOutput | None = None
+    failure: Failure | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Asker:
     """Puts units to one model and records every attempt."""
@@ -80,101 +137,156 @@ class Asker:
     settings: Settings
     conduct: Conduct
     health: Health
+    refusals: Refusals
+    monitor: Monitor
+    purse: Purse
+    price: Price | None = None
 
-    async def settle(self, unit: Unit, epoch: int, standing: Standing | None) -> str:
-        """Ask until the unit comes to rest, and return its last status."""
+    @property
+    def stopped(self) -> bool:
+        """Whether no further request is to be sent."""
+        return self.health.stop is not None or self.purse.empty
+
+    async def settle(self, unit: Unit, epoch: int, standing: Standing | None) -> Rest:
+        """Ask until the unit comes to rest."""
         attempt = standing.attempts if standing else 0
         malformed = standing.malformed_retries if standing else 0
         cause = {None: "first", "error": "transport", "malformed": "malformed"}[standing.status if standing else None]
         failures = 0
+        rest = Rest()
         while True:
             attempt += 1
             malformed += cause == "malformed"
-            status, failure = await self._ask(unit, epoch, attempt, cause, malformed)
-            if status == "malformed" and malformed < self.settings.malformed_retries:
+            failure, asked = await self._ask(unit, epoch, attempt, cause, malformed, rest)
+            if rest.status == "malformed" and malformed < self.settings.malformed_retries:
                 cause = "malformed"
                 continue
-            rejected = failure is not None and failure.kind != "transient"
-            if status != "error" or rejected or failures >= self.conduct.max_retries:
-                return status
-            await asyncio.sleep(backoff(failures))
-            if self.health.stop:
-                return status
-            failures += 1
+            if rest.status != "error" or failure is None:
+                return rest
             cause = "transport"
+            if self._asks_otherwise(unit, failure, asked):
+                continue
+            if failure.kind != "transient" or failures >= self.conduct.max_retries:
+                return rest
+            await asyncio.sleep(backoff(failures, failure.retry_after))
+            if self.stopped:
+                return rest
+            failures += 1
+
+    def _asks_otherwise(self, unit: Unit, failure: Failure, asked: Mapping[str, Any]) -> bool:
+        """Whether the request was refused for a setting that can be left out, before the format's first success."""
+        if failure.status not in {400, 422} or unit.format in self.health.proven:
+            return False
+        if not self.refusals.learn(asked, unit.format, failure.message):
+            return False
+        self.health.rejections.clear()
+        self.health.stop = None
+        return True
 
     async def _ask(
-        self, unit: Unit, epoch: int, attempt: int, cause: str, malformed: int
-    ) -> tuple[str, Failure | None]:
+        self, unit: Unit, epoch: int, attempt: int, cause: str, malformed: int, rest: Rest
+    ) -> tuple[Failure | None, dict[str, Any]]:
         # Without the epoch and the retries in it, a seeded model would repeat itself.
         seed = self.settings.seed + 1000 * (epoch - 1) + malformed
-        request = request_settings(self.settings, seed=seed)
-        started, clock = now(), time.perf_counter()
-        reply: Reply | None = None
-        usage: dict[str, Any] | None = None
-        version: str | None = None
-        failure: Failure | None = None
+        wanted = unit_settings(unit, request_settings(self.settings, self.respondent, seed=seed), self.respondent)
+        asked = self.refusals.apply(wanted, unit.format)
+        call = Call(unit, epoch, attempt, cause, asked)
+        clock = time.perf_counter()
+        self.purse.in_flight += 1
         try:
-            reply, usage, version = await self._generate(unit.prompt, request)
+            with recording() as wire:
+                call.wire = wire
+                call.output = await self._generate(call)
         except Exception as problem:
             # Whatever a provider's client raises is this request's outcome, not the end of the run.
-            failure = classify(problem)
+            call.failure = classify(problem)
+        finally:
+            self.purse.in_flight -= 1
+        call.latency = time.perf_counter() - clock
+        self._settle_accounts(call, rest)
+        return call.failure, asked
+
+    async def _generate(self, call: Call) -> ModelOutput:
+        tools, choice = inspect_tools(call.unit, call.asked.get("tool_choice", "auto"))
+        timeout = None if self.conduct.batch else self.conduct.timeout
+        config = inspect_config(call.unit, call.asked, timeout=timeout)
+        return await self.model.generate(call.unit.prompt, tools=tools, tool_choice=choice, config=config)
+
+    def _settle_accounts(self, call: Call, rest: Rest) -> None:
+        """Read the reply, record the attempt, and keep count of health, tokens and money."""
+        from evenhand.collection.replies import reply_of
+
+        output, unit = call.output, call.unit
+        reply = reply_of(output) if output else None
         answer = unit.read(reply) if reply else None
-        status = answer.status if answer else "error"
+        usage = output.usage.model_dump(exclude_none=True) if output and output.usage else None
+        rest.status = answer.status if answer else "error"
+        rest.ratio = tokens_per_character(usage, shown_characters(unit))
+        rest.called = bool(reply and reply.tool_calls)
         self.ledger.record(
             Attempt(
                 unit=unit.key,
                 respondent=self.respondent.id,
-                epoch=epoch,
-                attempt=attempt,
-                cause=cause,
-                started=started,
-                latency=time.perf_counter() - clock,
-                request={"prompt": unit.prompt, **request},
-                status=status,
-                reason=answer.reason if answer else str(failure),
+                epoch=call.epoch,
+                attempt=call.attempt,
+                cause=call.cause,
+                started=call.started,
+                latency=call.latency,
+                request={"prompt": unit.prompt, **call.asked, **({"batch": True} if self.conduct.batch else {})},
+                status=rest.status,
+                reason=answer.reason if answer else str(call.failure),
                 reply=reply,
                 usage=usage,
-                model_version=version,
-                error_class=failure.error_class if failure else None,
-                error=failure.message if failure else None,
+                model_version=output.model if output else None,
+                error_class=call.failure.error_class if call.failure else None,
+                error=call.failure.message if call.failure else None,
+                backend=call.wire.backend,
+                reply_id=call.wire.reply_id,
+                sent=parity.sent_settings(call.wire.request),
+                wire_request=call.wire.request,
+                wire_response=call.wire.response,
+                deviations=self._deviations(call, reply, usage, rest) if reply else (),
             )
         )
-        if failure:
-            self.health.fail(unit.key, failure)
-        elif status != "error":
-            self.health.succeed()
-        return status, failure
+        self._count(call, usage, rest)
 
-    async def _generate(self, prompt: str, request: Mapping[str, Any]) -> tuple[Reply, dict[str, Any] | None, str]:
-        from evenhand.collection.replies import reply_of
+    def _deviations(self, call: Call, reply: Reply, usage: Mapping[str, Any] | None, rest: Rest) -> tuple[str, ...]:
+        format = call.unit.format
+        found = parity.deviations(
+            call.asked,
+            parity.sent_settings(call.wire.request),
+            refused=self.refusals.of(format),
+            usage=usage,
+            reasoned=bool(reply.reasoning),
+            degraded="tool_choice_degraded" in reply.metadata,
+        )
+        if is_tool_format(format) and not rest.called:
+            found.append(parity.NO_CALL)
+        strayed = self.monitor.judge(format, rest.ratio) if rest.ratio else ""
+        return (*found, strayed) if strayed else tuple(found)
 
-        # Retries are ours, so that each request is one row of the ledger.
-        config = _config(tuple(request.items()), self.conduct.timeout)
-        output = await self.model.generate(prompt, config=config)
-        usage = output.usage.model_dump(exclude_none=True) if output.usage else None
-        return reply_of(output), usage, output.model
+    def _count(self, call: Call, usage: Mapping[str, Any] | None, rest: Rest) -> None:
+        if call.failure:
+            self.health.fail(call.unit.key, call.failure)
+        elif rest.status != "error":
+            self.health.succeed(call.unit.format)
+        counted = usage or {}
+        rest.tokens = (
+            rest.tokens[0] + int(counted.get("input_tokens") or 0),
+            rest.tokens[1] + int(counted.get("output_tokens") or 0),
+        )
+        dollars = self.price.of(counted, batch=bool(self.conduct.batch)) if self.price else 0.0
+        rest.dollars += dollars
+        if usage:
+            self.purse.charge(dollars)
 
 
-@lru_cache(maxsize=64)
-def _config(request: tuple[tuple[str, Any], ...], timeout: int) -> GenerateConfig:
-    """Inspect's settings of a request; all but those asked again share them."""
-    from inspect_ai.model import GenerateConfig
+def backoff(failures: int, asked: float | None = None) -> float:
+    """Seconds to wait after so many failures: doubling, spread so that workers do not return together, bounded.
 
-    return GenerateConfig(**dict(request), max_retries=0, attempt_timeout=timeout)
-
-
-def backoff(failures: int) -> float:
-    """Seconds to wait after so many failures: doubling, bounded, spread so that workers do not return together."""
-    return min(LONGEST_BACKOFF, BACKOFF_SECONDS * 2**failures) * random.uniform(0.5, 1.0)
-
-
-def request_settings(settings: Settings, *, seed: int) -> dict[str, Any]:
-    """What is asked of the provider beside the prompt."""
-    request: dict[str, Any] = {
-        "temperature": settings.temperature,
-        "top_p": settings.top_p,
-        "max_tokens": settings.max_tokens,
-        "seed": seed,
-    }
-    return request | ({"reasoning_effort": "none"} if settings.reasoning == "off" else {})
+    Args:
+        failures: How often the request failed before.
+        asked: What the provider asks to wait; followed up to the bound.
+    """
+    spread = min(LONGEST_BACKOFF, BACKOFF_SECONDS * 2**failures) * random.uniform(0.5, 1.0)
+    return min(LONGEST_BACKOFF, max(spread, asked or 0.0))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evenhand.collection.ledger import Ledger
 
 ENDINGS = (".jsonl", ".parquet")
-_JSON = ("request", "reply", "usage", "packages")
+_JSON = ("request", "reply", "usage", "sent", "wire_request", "wire_response", "deviations", "packages")
 
 
 def export_attempts(ledger: Ledger, path: Path, *, digest: str) -> int:
@@ -40,7 +40,7 @@ def export_attempts(ledger: Ledger, path: Path, *, digest: str) -> int:
         raise InputError(
             f"the name ends in {path.suffix or 'nothing'}", where=str(path), mend=f"End it in {' or '.join(ENDINGS)}"
         )
-    rows = [{"digest": digest, **row} for row in ledger.attempts()]
+    rows = [{"digest": digest, **row} for row in ledger.rows()]
     replace_file(path, b"".join(_lines(rows)) if path.suffix == ".jsonl" else _parquet(rows))
     return len(rows)
 

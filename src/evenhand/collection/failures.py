@@ -12,6 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from evenhand.collection.secrets import redact
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -24,6 +26,16 @@ _AGAIN = frozenset({408, 409, 425, 429})
 _QUOTA = re.compile(
     r"insufficient[_ ]quota|exceeded your current quota|billing|balance (?:is )?too low|credit balance", re.I
 )
+_OUT_OF_FORM = (
+    "AttributeError",
+    "TypeError",
+    "IndexError",
+    "KeyError",
+    "ValidationError",
+    "APIResponseValidationError",
+)
+"""What reading an answer raises where it does not follow the provider's protocol."""
+
 _PREREQUISITE = ("PrerequisiteError", "ModuleNotFoundError", "ImportError")
 _LONGEST = 500
 
@@ -36,16 +48,23 @@ class Failure:
         kind: `transient` (try again), `rejected` (this request will never pass), `fatal` (no request will).
         status: The HTTP status, where one was found.
         error_class: The class of the exception that carried it.
-        message: What it said, in one line.
+        message: What it said, in one line, without keys.
+        incompatible: Whether the server's answer does not follow the protocol it is spoken to in.
+        retry_after: Seconds that the provider asks to wait.
     """
 
     kind: Kind
     status: int | None
     error_class: str
     message: str
+    incompatible: bool = False
+    retry_after: float | None = None
 
     def __str__(self) -> str:
-        return f"{self.error_class}{f' {self.status}' if self.status else ''}: {self.message}"
+        said = f"{self.error_class}{f' {self.status}' if self.status else ''}: {self.message}"
+        if not self.incompatible:
+            return said
+        return f"server incompatibility ({said}); where the vendor has a provider of its own, use that"
 
 
 def classify(problem: BaseException) -> Failure:
@@ -57,8 +76,18 @@ def classify(problem: BaseException) -> Failure:
     chain = list(_causes(problem))
     carrier = next((link for link in chain if _status(link) is not None), chain[-1])
     status = _status(carrier)
-    message = " ".join(str(carrier).split())[:_LONGEST]
-    return Failure(_kind(chain, status, message), status, type(carrier).__name__, message)
+    # Inspect's own error repeats the whole request; the provider's words are apart.
+    said = getattr(carrier, "provider_message", None) or str(carrier)
+    message = redact(" ".join(str(said).split()))[:_LONGEST]
+    name = type(carrier).__name__
+    return Failure(
+        _kind(chain, status, message),
+        status,
+        name,
+        message,
+        incompatible=status is None and name in _OUT_OF_FORM,
+        retry_after=_retry_after(chain),
+    )
 
 
 def _kind(chain: list[BaseException], status: int | None, message: str) -> Kind:
@@ -88,4 +117,16 @@ def _status(problem: BaseException) -> int | None:
         status = getattr(holder, "status_code", None)
         if isinstance(status, int) and not isinstance(status, bool):
             return status
+    return None
+
+
+def _retry_after(chain: list[BaseException]) -> float | None:
+    for link in chain:
+        headers = getattr(getattr(link, "response", None), "headers", None)
+        if headers is None:
+            continue
+        try:
+            return max(0.0, float(headers["retry-after"]))
+        except (KeyError, TypeError, ValueError):
+            continue
     return None

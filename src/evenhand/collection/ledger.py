@@ -9,68 +9,24 @@ from __future__ import annotations
 import json
 import platform
 import sqlite3
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from evenhand.collection.attempts import COLUMNS, Attempt, Standing, as_json, as_row, parse_reply
 from evenhand.errors import RunError
-from evenhand.formats.types import Reply, ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
     from pathlib import Path
+
+    from evenhand.formats.types import Reply
 
 Decoded = TypeVar("Decoded")
 
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One request and what came of it.
-
-    Attributes:
-        unit: `{arm}/{unit_id}`.
-        respondent: The respondent's id.
-        epoch: The repetition, from 1.
-        attempt: Counts every request of this unit, respondent and epoch, from 1.
-        cause: first, malformed (the reply before could not be read) or transport (the request before failed).
-        started: When it was sent, ISO 8601 in UTC.
-        latency: Seconds until the reply.
-        request: What was sent: prompt, settings, seed.
-        status: How the reply was read when it arrived; analyses read it again.
-        reason: Why it was not answered.
-        reply: The raw reply, or None where there was none.
-        usage: Tokens as the provider counted them.
-        model_version: What the provider says it served.
-        error_class: The exception's class, where the request failed.
-        error: Its message.
-    """
-
-    unit: str
-    respondent: str
-    epoch: int
-    attempt: int
-    cause: str
-    started: str
-    latency: float
-    request: dict[str, Any]
-    status: str
-    reason: str
-    reply: Reply | None = None
-    usage: dict[str, Any] | None = None
-    model_version: str | None = None
-    error_class: str | None = None
-    error: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Where a unit stands with a respondent: its last attempt and how many came before."""
-
-    attempts: int
-    malformed_retries: int
-    status: str
+_INSERT = f"INSERT INTO attempts ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
 
 
 class Ledger:
@@ -94,23 +50,28 @@ class Ledger:
         """Close the file; everything recorded is already on disk."""
         self._connection.close()
 
-    def register(self, respondent: str, *, model: str, arguments: dict[str, Any], settings: dict[str, Any]) -> None:
-        """Note who a respondent is.
+    def register(
+        self, respondent: str, *, model: str, arguments: dict[str, Any], settings: dict[str, Any], epochs: int = 1
+    ) -> None:
+        """Note who a respondent is, and how often each unit is put to it.
 
         Raises:
             RunError: The same id was used with another model, arguments or settings.
         """
-        given = (model, _json(arguments), _json(settings))
-        known = self._read("SELECT model, arguments, settings FROM respondents WHERE respondent = ?", (respondent,))
+        given = (model, as_json(arguments), as_json(settings))
+        known = self.read("SELECT model, arguments, settings FROM respondents WHERE respondent = ?", (respondent,))
         if not known:
-            row = (respondent, *given, now())
-            self._write("INSERT INTO respondents VALUES (?, ?, ?, ?, ?)", row, what=f"the respondent {respondent}")
+            row = (respondent, *given, epochs, now())
+            self._write("INSERT INTO respondents VALUES (?, ?, ?, ?, ?, ?)", row, what=f"the respondent {respondent}")
         elif known[0] != given:
             raise RunError(
                 f"the respondent {respondent!r} was asked before as {' '.join(known[0])}, now as {' '.join(given)}",
                 where=str(self._path),
                 mend="Give the new settings another label with --as",
             )
+        else:
+            raised = "UPDATE respondents SET epochs = MAX(epochs, ?) WHERE respondent = ?"
+            self._write(raised, (epochs, respondent), what=f"the respondent {respondent}")
 
     def record(self, attempt: Attempt) -> None:
         """Append an attempt and commit.
@@ -118,35 +79,53 @@ class Ledger:
         Raises:
             RunError: The disk is full or the file cannot be written.
         """
-        row = (
-            *(attempt.unit, attempt.respondent, attempt.epoch, attempt.attempt, attempt.cause, self._open_session()),
-            *(attempt.started, attempt.latency, _json(attempt.request), attempt.status, attempt.reason),
-            _json(asdict(attempt.reply)) if attempt.reply else None,
-            attempt.reply.stop_reason if attempt.reply else None,
-            _json(attempt.usage) if attempt.usage else None,
-            *(attempt.model_version, attempt.error_class, _storable(attempt.error)),
-        )
-        self._write(
-            f"INSERT INTO attempts VALUES ({', '.join('?' * len(row))})", row, what=f"the attempt on {attempt.unit}"
-        )
+        self._write(_INSERT, as_row(attempt, self._open_session()), what=f"the attempt on {attempt.unit}")
+
+    @contextmanager
+    def whole(self) -> Generator[None]:
+        """Make everything written inside one change: all of it is kept, or none."""
+        self._write("BEGIN IMMEDIATE", (), what="a change")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._write("COMMIT", (), what="a change")
+
+    def insert(self, statement: str, row: tuple[Any, ...]) -> int:
+        """Write a row as it stands in another ledger; gives its number."""
+        return self._write(statement, row, what="a copied row")
+
+    def note(self, statement: str, row: tuple[Any, ...], *, what: str) -> None:
+        """Write a row of another table than the attempts', and commit.
+
+        Raises:
+            RunError: The disk is full or the file cannot be written.
+        """
+        self._write(statement, row, what=what)
 
     def _open_session(self) -> int:
         if self._session is None:
             self._session = self._write(
                 "INSERT INTO sessions (started, packages, platform) VALUES (?, ?, ?)",
-                (now(), _json(_packages()), platform.platform()),
+                (now(), as_json(_packages()), platform.platform()),
                 what="the session",
             )
         return self._session
 
     def respondents(self) -> tuple[str, ...]:
-        """Ids in the order they were first asked."""
-        return tuple(row[0] for row in self._read("SELECT respondent FROM respondents ORDER BY added, rowid"))
+        """Ids in the order they were first asked, by whatever clock."""
+        return tuple(row[0] for row in self.read("SELECT respondent FROM respondents ORDER BY rowid"))
+
+    def epochs(self, respondent: str) -> int:
+        """How often each unit was to be put to a respondent."""
+        [row] = self.read("SELECT epochs FROM respondents WHERE respondent = ?", (respondent,))
+        return int(row[0])
 
     def standings(self, respondent: str) -> dict[tuple[str, int], Standing]:
         """Where each unit that was ever sent stands, by unit and epoch."""
         # SQLite gives the bare columns of the row that holds the MAX.
-        rows = self._read(
+        rows = self.read(
             "SELECT unit, epoch, MAX(attempt), SUM(cause = 'malformed'), status FROM attempts "
             "WHERE respondent = ? GROUP BY unit, epoch",
             (respondent,),
@@ -155,17 +134,17 @@ class Ledger:
 
     def last_replies(self, respondent: str) -> Iterator[tuple[str, int, str, int, Reply | None]]:
         """The last attempt of each unit: unit, epoch, status, malformed retries and the raw reply."""
-        rows = self._read(
+        rows = self.read(
             "SELECT unit, epoch, status, MAX(attempt), SUM(cause = 'malformed'), reply FROM attempts "
             "WHERE respondent = ? GROUP BY unit, epoch",
             (respondent,),
         )
         for unit, epoch, status, _, retries, reply in rows:
-            yield unit, epoch, status, retries, self._decode(_reply, reply, unit)
+            yield unit, epoch, status, retries, self._decode(parse_reply, reply, unit)
 
     def replies(self, respondent: str, *, statuses: Sequence[str] = ()) -> Iterator[Attempt]:
         """The last attempt of each unit, where it has one of the statuses; of all units where none is named."""
-        rows = self._read(
+        rows = self.read(
             "SELECT unit, epoch, MAX(attempt), cause, started, latency, request, status, reason, reply, usage, "
             "model_version, error_class, error FROM attempts WHERE respondent = ? GROUP BY unit, epoch ORDER BY rowid",
             (respondent,),
@@ -178,14 +157,14 @@ class Ledger:
                 request=self._decode(json.loads, request, unit) or {},
                 status=status,
                 reason=reason,
-                reply=self._decode(_reply, reply, unit),
+                reply=self._decode(parse_reply, reply, unit),
                 usage=self._decode(json.loads, usage, unit),
                 model_version=rest[0],
                 error_class=rest[1],
                 error=rest[2],
             )
 
-    def attempts(self) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[dict[str, Any]]:
         """Every attempt of every respondent in the order of arrival, as it is stored: JSON stays text."""
         try:
             cursor = self._connection.execute(
@@ -200,14 +179,19 @@ class Ledger:
 
     def tokens(self, respondent: str) -> tuple[int, int]:
         """Input and output tokens over all attempts, as the provider counted them."""
-        [row] = self._read(
+        [row] = self.read(
             "SELECT SUM(json_extract(usage, '$.input_tokens')), SUM(json_extract(usage, '$.output_tokens')) "
             "FROM attempts WHERE respondent = ?",
             (respondent,),
         )
         return int(row[0] or 0), int(row[1] or 0)
 
-    def _read(self, query: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    def read(self, query: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a query.
+
+        Raises:
+            RunError: The file is damaged or cannot be read.
+        """
         try:
             return self._connection.execute(query, parameters).fetchall()
         except (sqlite3.Error, UnicodeEncodeError) as problem:
@@ -246,22 +230,6 @@ def damaged(path: Path, problem: object) -> RunError:
 def now() -> str:
     """The time in UTC, ISO 8601 with microseconds."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
-
-
-def _json(content: object) -> str:
-    """JSON in ASCII, so that lone surrogates in a model's text survive; what JSON does not know becomes its text."""
-    return json.dumps(content, sort_keys=True, default=str)
-
-
-def _storable(text: str | None) -> str | None:
-    return None if text is None else text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _reply(text: str) -> Reply:
-    record: dict[str, Any] = json.loads(text)
-    record["tool_calls"] = tuple(ToolCall(**call) for call in record["tool_calls"])
-    record["content"] = tuple(record["content"])
-    return Reply(**record)
 
 
 @cache

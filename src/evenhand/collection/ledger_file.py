@@ -12,13 +12,13 @@ from evenhand.errors import RunError
 if TYPE_CHECKING:
     from pathlib import Path
 
-VERSION = 1
+VERSION = 2
 
 _SCHEMA = """
 CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE respondents (
     respondent TEXT PRIMARY KEY, model TEXT NOT NULL, arguments TEXT NOT NULL, settings TEXT NOT NULL,
-    added TEXT NOT NULL
+    epochs INTEGER NOT NULL, added TEXT NOT NULL
 );
 CREATE TABLE sessions (
     session INTEGER PRIMARY KEY, started TEXT NOT NULL, packages TEXT NOT NULL, platform TEXT NOT NULL
@@ -28,7 +28,20 @@ CREATE TABLE attempts (
     cause TEXT NOT NULL, session INTEGER NOT NULL, started TEXT NOT NULL, latency REAL NOT NULL,
     request TEXT NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL,
     reply TEXT, stop_reason TEXT, usage TEXT, model_version TEXT, error_class TEXT, error TEXT,
+    backend TEXT, reply_id TEXT, sent TEXT, wire_request TEXT, wire_response TEXT, deviations TEXT,
     PRIMARY KEY (unit, respondent, epoch, attempt)
+);
+CREATE TABLE preflights (
+    respondent TEXT NOT NULL, format TEXT NOT NULL, units INTEGER NOT NULL, readable INTEGER NOT NULL,
+    ratios TEXT NOT NULL, noted TEXT NOT NULL, PRIMARY KEY (respondent, format)
+);
+CREATE TABLE refusals (
+    respondent TEXT NOT NULL, format TEXT NOT NULL, parameter TEXT NOT NULL, value TEXT, message TEXT NOT NULL,
+    noted TEXT NOT NULL
+);
+CREATE TABLE batches (
+    batch TEXT NOT NULL, custom_id TEXT NOT NULL, respondent TEXT NOT NULL, unit TEXT NOT NULL,
+    epoch INTEGER NOT NULL, attempt INTEGER NOT NULL, submitted TEXT NOT NULL, PRIMARY KEY (batch, custom_id)
 );
 CREATE TRIGGER attempts_stay BEFORE UPDATE ON attempts
     BEGIN SELECT RAISE(ABORT, 'attempts are append-only'); END;

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from evenhand.collection.config import Options
+from evenhand.collection.secrets import redact
 from evenhand.errors import InputError
 
 if TYPE_CHECKING:
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
     from inspect_ai.model import Model
 
+    from evenhand.collection.asker import Conduct
     from evenhand.respondents import Lexicon
 
 _SECRET = re.compile(
@@ -33,6 +36,7 @@ class Respondent:
         model: Inspect's model string, `provider/name`.
         arguments: Provider arguments.
         label: The id in the ledger and the `model` column; by default the model with its arguments.
+        options: Its own settings beyond the study's.
 
     Raises:
         InputError: An argument that looks like a key, or a label that is blank or not printable.
@@ -41,6 +45,7 @@ class Respondent:
     model: str
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     label: str = ""
+    options: Options = field(default_factory=Options)
 
     def __post_init__(self) -> None:
         secret = next((key for key in self.arguments if _SECRET.search(key)), None)
@@ -62,12 +67,21 @@ class Respondent:
         return f"{self.model}[{arguments}]" if arguments else self.model
 
 
-def make_model(respondent: Respondent, max_connections: int, lexicon: Lexicon | None) -> Model:
+BATCHES_AT_ONCE = 4
+
+
+def connections(respondent: Respondent, conduct: Conduct) -> int:
+    """How many requests of a respondent are under way at once; in batch mode as many as fill a few batches."""
+    at_once = respondent.options.max_connections or conduct.max_connections
+    return conduct.batch * BATCHES_AT_ONCE if conduct.batch else at_once
+
+
+def make_model(respondent: Respondent, conduct: Conduct, lexicon: Lexicon | None) -> Model:
     """A respondent as Inspect's model.
 
     Args:
         respondent: Which model, with its arguments.
-        max_connections: Requests under way at once.
+        conduct: How many requests may be under way at once.
         lexicon: What simulated respondents know.
 
     Raises:
@@ -84,7 +98,7 @@ def make_model(respondent: Respondent, max_connections: int, lexicon: Lexicon | 
     try:
         return get_model(
             respondent.model,
-            config=GenerateConfig(max_connections=max_connections),
+            config=GenerateConfig(max_connections=connections(respondent, conduct)),
             memoize=False,
             **arguments,
         )
@@ -102,4 +116,4 @@ def make_model(respondent: Respondent, max_connections: int, lexicon: Lexicon | 
 def _plain(problem: Exception) -> str:
     """An error's text in one line, without the markup that some carry for the terminal."""
     text = re.sub(r"\[/?[a-z ]+\]", "", str(problem))
-    return " ".join(text.split()).rstrip(".")
+    return redact(" ".join(text.split()).rstrip("."))

@@ -3,54 +3,82 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from evenhand.collection.costs import spent
+from evenhand.collection.deviations import deviation_rows, refusal_rows, served
 from evenhand.collection.runner import is_final
 from evenhand.formats.types import STATUSES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evenhand.collection.costs import Prices
     from evenhand.collection.ledger import Ledger
     from evenhand.instrument import Unit
     from evenhand.plan import Settings
 
 
-def summarise(
-    units: Sequence[Unit], ledger: Ledger, *, epochs: int, settings: Settings
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Counts by respondent, and by respondent and arm, in units times epochs.
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How far a run is.
+
+    Attributes:
+        models: A row a respondent: `model`, `units` and a count for each status, `final` (needing no further request),
+            `input_tokens`, `output_tokens`, `retried` (units with more than one attempt), `dollars` (None where there
+            is no price), `versions` and `backends` (what the provider says it served), `shared_reply_ids` (replies
+            whose id another reply has too) and `unsettled_batch_items`.
+        arms: Rows with `model`, `arm`, `units` and a count for each status.
+        deviations: Rows with `model`, `format`, `deviation`, `calls` and `of`: where calls parted from what was
+            asked for.
+        refusals: Rows with `model`, `format`, `parameter`, `value` and `message`: settings that a provider refused.
+    """
+
+    models: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    arms: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    deviations: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    refusals: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+
+def summarise(units: Sequence[Unit], ledger: Ledger, *, epochs: int, settings: Settings, prices: Prices) -> Status:
+    """How far a run is, in units times epochs.
 
     Args:
         units: The units to count, an instrument's or some of its arms'.
         ledger: The attempts.
-        epochs: Repetitions of each unit.
+        epochs: Repetitions of each unit that the study asks for; where more were collected, those count.
         settings: How they are asked; says how often a malformed answer is asked for again.
-
-    Returns:
-        Two lists of rows with `model`, `units` and a count for each status; those by respondent also with `final`
-        (needing no further request), `input_tokens` and `output_tokens` over all attempts, the others with `arm`.
+        prices: What tokens cost.
     """
-    arms = list(dict.fromkeys(unit.arm for unit in units))
-    models: list[dict[str, Any]] = []
-    by_arm: list[dict[str, Any]] = []
+    costs = spent(ledger, prices)
+    formats = {unit.key: unit.format for unit in units}
+    status = Status(refusals=refusal_rows(ledger))
     for respondent in ledger.respondents():
-        standings = ledger.standings(respondent)
-        counts: dict[str, Counter[str]] = {arm: Counter() for arm in arms}
-        final = 0
-        for unit in units:
-            for epoch in range(1, epochs + 1):
-                standing = standings.get((unit.key, epoch))
-                counts[unit.arm][standing.status if standing else "missing"] += 1
-                final += is_final(standing, settings)
-        total = sum(counts.values(), Counter[str]())
+        counts, final = _count(units, ledger, respondent, max(epochs, ledger.epochs(respondent)), settings)
         tokens_in, tokens_out = ledger.tokens(respondent)
-        models.append(
-            {"model": respondent, **_counted(total), "final": final}
-            | {"input_tokens": tokens_in, "output_tokens": tokens_out}
+        status.models.append(
+            {"model": respondent, **_counted(sum(counts.values(), Counter[str]())), "final": final}
+            | {"input_tokens": tokens_in, "output_tokens": tokens_out, "dollars": costs[respondent][0]}
+            | served(ledger, respondent)
         )
-        by_arm.extend({"model": respondent, "arm": arm, **_counted(counts[arm])} for arm in arms)
-    return models, by_arm
+        status.arms.extend({"model": respondent, "arm": arm, **_counted(count)} for arm, count in counts.items())
+        status.deviations.extend(deviation_rows(ledger, respondent, formats))
+    return status
+
+
+def _count(
+    units: Sequence[Unit], ledger: Ledger, respondent: str, epochs: int, settings: Settings
+) -> tuple[dict[str, Counter[str]], int]:
+    standings = ledger.standings(respondent)
+    counts: dict[str, Counter[str]] = {}
+    final = 0
+    for unit in units:
+        for epoch in range(1, epochs + 1):
+            standing = standings.get((unit.key, epoch))
+            counts.setdefault(unit.arm, Counter())[standing.status if standing else "missing"] += 1
+            final += is_final(standing, settings)
+    return counts, final
 
 
 def standing_rows(units: Sequence[Unit], ledger: Ledger, *, epochs: int) -> dict[str, list[Any]]:
@@ -61,7 +89,7 @@ def standing_rows(units: Sequence[Unit], ledger: Ledger, *, epochs: int) -> dict
     for respondent in ledger.respondents():
         standings = ledger.standings(respondent)
         for unit in units:
-            for epoch in range(1, epochs + 1):
+            for epoch in range(1, max(epochs, ledger.epochs(respondent)) + 1):
                 standing = standings.get((unit.key, epoch))
                 status = standing.status if standing else "missing"
                 for slot in unit.slots:

@@ -8,109 +8,161 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from collections import Counter
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from evenhand.collection.asker import Asker, Conduct, Health, request_settings
-from evenhand.collection.models import make_model
+from evenhand.collection import preflight
+from evenhand.collection.asker import Asker, Conduct, Health
+from evenhand.collection.costs import Prices, open_purse
+from evenhand.collection.models import connections, make_model
+from evenhand.collection.monitor import read_monitor
+from evenhand.collection.planning import check_plan, warnings
+from evenhand.collection.refusals import read_refusals
+from evenhand.collection.requests import request_settings
 from evenhand.errors import CollectionError, EvenhandError
 from evenhand.seeds import generator
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
-    from evenhand.collection.ledger import Ledger, Standing
+    from evenhand.collection.asker import Rest
+    from evenhand.collection.attempts import Standing
+    from evenhand.collection.costs import Purse
+    from evenhand.collection.ledger import Ledger
     from evenhand.collection.models import Respondent
     from evenhand.instrument import Instrument, Unit
     from evenhand.plan import Settings
     from evenhand.respondents import Lexicon
 
 
+Item = tuple["Unit", int, "Standing | None"]
+
+
 class Progress(Protocol):
     """What is told about a collection as it goes."""
 
-    def start(self, respondent: str, total: int, done: int) -> None:
-        """A respondent's work begins: so many unit-epochs, so many already final."""
+    def start(self, respondent: str, arms: Mapping[str, tuple[int, int]]) -> None:
+        """A respondent's work begins: by arm so many unit-epochs, so many already final."""
         ...
 
-    def advance(self, respondent: str, status: str) -> None:
-        """A unit came to rest with this status."""
+    def advance(self, respondent: str, arm: str, rest: Rest) -> None:
+        """A unit came to rest."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Something that a reader should know before more is paid for."""
         ...
 
 
 class Silent:
     """A progress that nobody watches."""
 
-    def start(self, respondent: str, total: int, done: int) -> None:
+    def start(self, respondent: str, arms: Mapping[str, tuple[int, int]]) -> None:
         """Nothing to say."""
 
-    def advance(self, respondent: str, status: str) -> None:
+    def advance(self, respondent: str, arm: str, rest: Rest) -> None:
         """Nothing to say."""
+
+    def note(self, text: str) -> None:
+        """Nothing to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """What a collection is asked to do.
+
+    Attributes:
+        units: The units asked for (an instrument's, or some of its arms').
+        settings: How they are asked.
+        epochs: Repetitions of each unit.
+        seed: Fixes the order of units, the same for all models.
+    """
+
+    units: Sequence[Unit]
+    settings: Settings
+    epochs: int = 1
+    seed: int = 1
+
+    def work(self) -> list[tuple[Unit, int]]:
+        """Units and epochs in the order in which they are sent."""
+        order: list[int] = generator("order", self.seed).permutation(len(self.units)).tolist()
+        return [(self.units[i], epoch) for epoch in range(1, self.epochs + 1) for i in order]
 
 
 def collect(
-    units: Sequence[Unit],
+    errand: Errand,
     respondents: Sequence[Respondent],
     ledger: Ledger,
     *,
-    settings: Settings,
-    epochs: int,
-    seed: int,
     conduct: Conduct | None = None,
     progress: Progress | None = None,
     lexicon: Lexicon | None = None,
+    prices: Prices | None = None,
+    budget: float | None = None,
 ) -> None:
     """Put units to models until each has come to rest.
 
     Args:
-        units: The units asked for (an instrument's, or some of its arms').
+        errand: The units and how they are asked.
         respondents: The models; all are asked at once.
         ledger: Open for writing.
-        settings: How they are asked.
-        epochs: Repetitions of each unit.
-        seed: Fixes the order of units, the same for all models.
         conduct: Connections, timeout and retries.
         progress: Told of each unit that comes to rest.
         lexicon: The names and texts that simulated respondents know.
+        prices: What tokens cost.
+        budget: US dollars that the whole run may cost, earlier sessions included.
 
     Raises:
-        InputError: A model that Inspect cannot make: unknown provider, missing package or key, wrong argument.
+        InputError: A model that Inspect cannot make (unknown provider, missing package or key, wrong argument), that
+            cannot be asked like this, or that has no price where there is a budget.
         RunError: A label used before with other settings, or a ledger that cannot be written.
-        CollectionError: A model was given up (no key, no quota, no such model, every request rejected alike).
+        CollectionError: A model was given up (no key, no quota, no such model, every request rejected alike), or
+            the budget is used up.
     """
-    conduct = conduct or Conduct()
-    models = [make_model(respondent, conduct.max_connections, lexicon) for respondent in respondents]
+    conduct, progress, prices = conduct or Conduct(), progress or Silent(), prices or Prices({})
+    check_plan(errand, respondents, conduct)
+    models = [make_model(respondent, conduct, lexicon) for respondent in respondents]
+    for text in warnings(errand, respondents, models, conduct):
+        progress.note(text)
     for respondent in respondents:
         ledger.register(
             respondent.id,
             model=respondent.model,
             arguments=dict(respondent.arguments),
-            settings=request_settings(settings, seed=settings.seed),
+            settings=request_settings(errand.settings, respondent, seed=errand.settings.seed),
+            epochs=errand.epochs,
         )
-    order: list[int] = generator("order", seed).permutation(len(units)).tolist()
-    work = [(units[i], epoch) for epoch in range(1, epochs + 1) for i in order]
+    purse = open_purse(ledger, prices, respondents, budget)
     askers = [
-        Asker(respondent, model, ledger, settings, conduct, Health())
+        Asker(
+            *(respondent, model, ledger, errand.settings, conduct, Health()),
+            refusals=read_refusals(ledger, respondent.id),
+            monitor=read_monitor(ledger, respondent.id),
+            purse=purse,
+            price=prices.find(respondent.model),
+        )
         for respondent, model in zip(respondents, models, strict=True)
     ]
     first: EvenhandError | None = None
     try:
         with _rare_garbage_collection():
-            asyncio.run(_collect_all(work, askers, progress or Silent()))
+            asyncio.run(_collect_all(errand.work(), askers, progress))
     except* EvenhandError as group:
         # Workers fail together (a full disk stops them all); the first says what there is to say.
         first = _first_of(group)
     if first is not None:
         raise first
-    _report_stopped(askers)
+    _report_stopped(askers, purse)
 
 
 @contextmanager
 def _rare_garbage_collection() -> Generator[None]:
     """Look for garbage less often while requests are under way.
 
-    Inspect keeps an event a call, so the heap grows, and at the usual thresholds a third of the time a unit takes
-    goes into walking through objects that stay.
+    A request makes hundreds of short-lived objects, and at the usual thresholds a third of the time a unit takes goes
+    into looking for cycles among them.
     """
     before = gc.get_threshold()
     gc.freeze()
@@ -127,7 +179,7 @@ def _first_of(group: BaseExceptionGroup[EvenhandError]) -> EvenhandError:
     return _first_of(first) if isinstance(first, BaseExceptionGroup) else first
 
 
-def _report_stopped(askers: Sequence[Asker]) -> None:
+def _report_stopped(askers: Sequence[Asker], purse: Purse) -> None:
     stopped = [f"{asker.respondent.id} ({asker.health.stop})" for asker in askers if asker.health.stop]
     if stopped:
         raise CollectionError(
@@ -135,26 +187,53 @@ def _report_stopped(askers: Sequence[Asker]) -> None:
             where="run",
             mend="Everything collected is kept. Mend the cause, then run the same command again",
         )
+    if purse.turned_away:
+        raise CollectionError(
+            f"the budget of ${purse.limit:,.2f} is used up (${purse.spent:,.4f} spent)",
+            where="run",
+            mend="Everything collected is kept. Raise --budget, then run the same command again",
+        )
 
 
 async def _collect_all(work: list[tuple[Unit, int]], askers: Sequence[Asker], progress: Progress) -> None:
     async with asyncio.TaskGroup() as group:
         for asker in askers:
-            standings = asker.ledger.standings(asker.respondent.id)
-            found = [(unit, epoch, standings.get((unit.key, epoch))) for unit, epoch in work]
-            todo = [item for item in found if not is_final(item[2], asker.settings)]
-            progress.start(asker.respondent.id, len(work), len(work) - len(todo))
-            queue = iter(todo)
-            for _ in range(min(asker.conduct.max_connections, len(todo))):
-                group.create_task(_work_off(queue, asker, progress))
+            group.create_task(_collect_one(work, asker, progress))
 
 
-async def _work_off(queue: Iterator[tuple[Unit, int, Standing | None]], asker: Asker, progress: Progress) -> None:
+async def _collect_one(work: list[tuple[Unit, int]], asker: Asker, progress: Progress) -> None:
+    standings = asker.ledger.standings(asker.respondent.id)
+    found = [(unit, epoch, standings.get((unit.key, epoch))) for unit, epoch in work]
+    todo = [item for item in found if not is_final(item[2], asker.settings)]
+    who = asker.respondent.id
+    progress.start(who, _by_arm(found, todo))
+
+    def advance(unit: Unit, rest: Rest) -> None:
+        progress.advance(who, unit.arm, rest)
+
+    chosen = preflight.choose(todo, asker)
+    if chosen and not asker.purse.empty:
+        await preflight.look_ahead(chosen, asker, advance, progress.note)
+        early = {(unit.key, epoch) for items in chosen.values() for unit, epoch, _ in items}
+        todo = [item for item in todo if (item[0].key, item[1]) not in early]
+    queue = iter(todo)
+    width = min(connections(asker.respondent, asker.conduct), len(todo))
+    async with asyncio.TaskGroup() as group:
+        for _ in range(width):
+            group.create_task(_work_off(queue, asker, advance))
+
+
+def _by_arm(found: Sequence[Item], todo: Sequence[Item]) -> dict[str, tuple[int, int]]:
+    totals = Counter(unit.arm for unit, _, _ in found)
+    open_ = Counter(unit.arm for unit, _, _ in todo)
+    return {arm: (total, total - open_[arm]) for arm, total in totals.items()}
+
+
+async def _work_off(queue: Iterator[Item], asker: Asker, advance: Callable[[Unit, Rest], None]) -> None:
     for unit, epoch, standing in queue:
-        if asker.health.stop:
+        if asker.stopped:
             return
-        status = await asker.settle(unit, epoch, standing)
-        progress.advance(asker.respondent.id, status)
+        advance(unit, await asker.settle(unit, epoch, standing))
 
 
 def is_final(standing: Standing | None, settings: Settings) -> bool:

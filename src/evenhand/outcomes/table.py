@@ -29,7 +29,7 @@ def tabulate(instrument: Instrument, ledger: Ledger, *, study: str, epochs: int)
         instrument: The units and slots.
         ledger: The attempts.
         study: The study's name.
-        epochs: Repetitions of each unit.
+        epochs: Repetitions of each unit that the study asks for; where more were collected, those count.
 
     Returns:
         One row per slot per respondent per epoch, in the order of the instrument, in the schema's columns.
@@ -40,7 +40,7 @@ def tabulate(instrument: Instrument, ledger: Ledger, *, study: str, epochs: int)
             (unit, epoch): (status, retries, reply)
             for unit, epoch, status, retries, reply in ledger.last_replies(respondent)
         }
-        for epoch in range(1, epochs + 1):
+        for epoch in range(1, max(epochs, ledger.epochs(respondent)) + 1):
             for unit in instrument.units:
                 status, retries, reply = last.get((unit.key, epoch), ("missing", 0, None))
                 answer = read_reply(unit, status, reply)

@@ -1,0 +1,111 @@
+"""Joining the ledgers of machines that shared one instrument."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evenhand.collection.ledger_file import open_ledger
+from evenhand.errors import RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from evenhand.collection.ledger import Ledger
+
+_KEYED = ("unit", "respondent", "epoch", "attempt")
+_NOTES = ("preflights", "refusals", "batches")
+
+
+def merge_ledgers(paths: Sequence[Path], target: Path, *, digests: Sequence[str]) -> dict[str, int]:
+    """Copy every attempt of several ledgers into one.
+
+    An attempt that two ledgers hold alike (one was merged before, or copied) is taken once.
+
+    Args:
+        paths: The ledgers; those that do not exist yet hold nothing.
+        target: The ledger to make.
+        digests: The instruments' digests, one a ledger.
+
+    Returns:
+        `ledgers`, `attempts` and `repeated` (held by more than one).
+
+    Raises:
+        RunError: The instruments differ, a respondent was asked with other settings elsewhere, or two ledgers hold
+            different attempts on one unit.
+    """
+    if len(set(digests)) > 1:
+        raise RunError(
+            f"the runs have different instruments ({', '.join(digest[:12] + '...' for digest in digests)})",
+            where=", ".join(str(path.parent) for path in paths),
+            mend="Merge only runs that were built from one study",
+        )
+    if target.exists():
+        raise RunError("the run was collected into already", where=str(target), mend="Merge into a new folder with -o")
+    counts = {"ledgers": 0, "attempts": 0, "repeated": 0}
+    with open_ledger(target, digest=digests[0], write=True) as joined, joined.whole():
+        for path in paths:
+            if path.exists():
+                with open_ledger(path, digest=digests[0]) as source:
+                    _copy(source, joined, counts, where=str(path))
+    return counts
+
+
+def _copy(source: Ledger, joined: Ledger, counts: dict[str, int], *, where: str) -> None:
+    counts["ledgers"] += 1
+    _copy_respondents(source, joined)
+    sessions: dict[int, int] = {}
+    for session, started, packages, platform in source.read("SELECT * FROM sessions ORDER BY session"):
+        sessions[session] = joined.insert(
+            "INSERT INTO sessions (started, packages, platform) VALUES (?, ?, ?)", (started, packages, platform)
+        )
+    for row in source.rows():
+        values = {name: cell for name, cell in row.items() if name not in {"packages", "platform"}}
+        values["session"] = sessions[values["session"]]
+        if _known(joined, values, where=where):
+            counts["repeated"] += 1
+            continue
+        joined.insert(
+            f"INSERT INTO attempts ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
+            tuple(values.values()),
+        )
+        counts["attempts"] += 1
+    for table in _NOTES:
+        for row in source.read(f"SELECT * FROM {table} ORDER BY rowid"):
+            _copy_note(joined, table, row)
+
+
+def _copy_respondents(source: Ledger, joined: Ledger) -> None:
+    import json
+
+    for respondent, model, arguments, settings, epochs, _ in source.read("SELECT * FROM respondents ORDER BY rowid"):
+        joined.register(
+            respondent,
+            model=model,
+            arguments=json.loads(arguments),
+            settings=json.loads(settings),
+            epochs=epochs,
+        )
+
+
+def _copy_note(joined: Ledger, table: str, row: tuple[Any, ...]) -> None:
+    if table == "refusals":
+        known = "SELECT 1 FROM refusals WHERE respondent = ? AND format = ? AND parameter = ? AND value IS ?"
+        if joined.read(known, row[:4]):
+            return
+    joined.insert(f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+
+
+def _known(joined: Ledger, values: dict[str, Any], *, where: str) -> bool:
+    """Whether the joined ledger holds this very attempt."""
+    query = f"SELECT started, request, reply, error FROM attempts WHERE {' AND '.join(f'{key} = ?' for key in _KEYED)}"
+    found = joined.read(query, tuple(values[key] for key in _KEYED))
+    if not found:
+        return False
+    if found[0] != (values["started"], values["request"], values["reply"], values["error"]):
+        raise RunError(
+            f"the unit {values['unit']} was put to {values['respondent']} in two of the runs, with different replies",
+            where=where,
+            mend="Give each machine units of its own with --shard i/k; to keep one reply, leave the other run out",
+        )
+    return True
