@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evenhand.collection import parity
+from evenhand.collection.adapter import batches
+from evenhand.collection.adapter.wire import Wire, recording
 from evenhand.collection.attempts import Attempt, Standing
 from evenhand.collection.failures import Failure, classify
 from evenhand.collection.ledger import Ledger, now
@@ -20,7 +23,6 @@ from evenhand.collection.requests import (
     shown_characters,
     unit_settings,
 )
-from evenhand.collection.wire import Wire, recording
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,6 +62,13 @@ class Conduct:
     preflight: int = 3
     batch: int = 0
     batch_tick: float = 15.0
+
+    @property
+    def batch_config(self) -> str:
+        """Inspect's batch settings as JSON; empty where there is no batch."""
+        if not self.batch:
+            return ""
+        return json.dumps({"size": self.batch, "max_size": self.batch, "tick": self.batch_tick} | batches.PATIENCE)
 
 
 @dataclass(slots=True)
@@ -209,8 +218,9 @@ class Asker:
     async def _generate(self, call: Call) -> ModelOutput:
         tools, choice = inspect_tools(call.unit, call.asked.get("tool_choice", "auto"))
         timeout = None if self.conduct.batch else self.conduct.timeout
-        config = inspect_config(call.unit, call.asked, timeout=timeout)
-        return await self.model.generate(call.unit.prompt, tools=tools, tool_choice=choice, config=config)
+        config = inspect_config(call.unit, call.asked, timeout=timeout, batch=self.conduct.batch_config)
+        with batches.item(self.respondent.id, call.unit.key, call.epoch, call.attempt):
+            return await self.model.generate(call.unit.prompt, tools=tools, tool_choice=choice, config=config)
 
     def _settle_accounts(self, call: Call, rest: Rest) -> None:
         """Read the reply, record the attempt, and keep count of health, tokens and money."""

@@ -76,6 +76,6 @@ def served(ledger: Ledger, respondent: str) -> dict[str, Any]:
         ),
         "unsettled_batch_items": number(
             "SELECT COUNT(*) FROM batches LEFT JOIN attempts USING (unit, respondent, epoch, attempt) "
-            "WHERE batches.respondent = ? AND attempts.unit IS NULL"
+            "WHERE batches.respondent = ? AND (attempts.unit IS NULL OR batch = '(submitting)')"
         ),
     }

@@ -9,15 +9,17 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections import Counter
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from evenhand.collection import preflight
+from evenhand.collection.adapter.batches import lasting, open_post
 from evenhand.collection.asker import Asker, Conduct, Health
 from evenhand.collection.costs import Prices, open_purse
 from evenhand.collection.models import connections, make_model
 from evenhand.collection.monitor import read_monitor
+from evenhand.collection.pilot import check_batches
 from evenhand.collection.planning import check_plan, warnings
 from evenhand.collection.refusals import read_refusals
 from evenhand.collection.requests import request_settings
@@ -147,7 +149,7 @@ def collect(
     ]
     first: EvenhandError | None = None
     try:
-        with _rare_garbage_collection():
+        with _rare_garbage_collection(), lasting(open_post(ledger)) if conduct.batch else nullcontext():
             asyncio.run(_collect_all(errand.work(), askers, progress))
     except* EvenhandError as group:
         # Workers fail together (a full disk stops them all); the first says what there is to say.
@@ -213,9 +215,13 @@ async def _collect_one(work: list[tuple[Unit, int]], asker: Asker, progress: Pro
 
     chosen = preflight.choose(todo, asker)
     if chosen and not asker.purse.empty:
-        await preflight.look_ahead(chosen, asker, advance, progress.note)
+        # One by one and at once, in batch mode too: a batch can take a day.
+        single = replace(asker, conduct=replace(asker.conduct, batch=0))
+        await preflight.look_ahead(chosen, single, advance, progress.note)
         early = {(unit.key, epoch) for items in chosen.values() for unit, epoch, _ in items}
         todo = [item for item in todo if (item[0].key, item[1]) not in early]
+    if asker.conduct.batch and todo and not asker.stopped:
+        await check_batches(asker, progress.note)
     queue = iter(todo)
     width = min(connections(asker.respondent, asker.conduct), len(todo))
     async with asyncio.TaskGroup() as group:

@@ -1,9 +1,7 @@
 """What went over the wire, taken from Inspect without its keeping it.
 
-The only module that touches Inspect's private names. Inspect would keep an event of every call for as long as the
-process lives; an event sink of ours takes each one as it ends, keeps the request and the response, and lets it go.
-`pyproject.toml` pins Inspect to the range that `tests/collection/test_wire.py` was passed with; the test fails when
-one of the names below moves.
+Inspect would keep an event of every call for as long as the process lives; an event sink of ours takes each one as it
+ends, keeps the request and the response, and lets it go.
 """
 
 from __future__ import annotations
