@@ -46,6 +46,22 @@ def import_materials(kind: str, source: Path, folder: Path) -> Run:
     return create_run(plan, instrument, folder)
 
 
+def import_logs(logs: Sequence[Path], folder: Path, *, label: str = "") -> dict[str, int]:
+    """Turn Inspect's logs of the audit's task into a run's ledger; the run is made where there is none yet."""
+    from evenhand.collection import logs as inspect_logs
+    from evenhand.collection.ledger_file import open_ledger
+    from evenhand.collection.lock import writing
+    from evenhand.runs import create_run, is_run, open_run
+
+    files = inspect_logs.find_logs(logs)
+    if not is_run(folder):
+        source = open_run(Path(inspect_logs.instrument_path(files[0])))
+        create_run(source.plan, source.instrument, folder)
+    run = open_run(folder)
+    with writing(run.folder), open_ledger(run.ledger, digest=run.instrument.digest, write=True) as ledger:
+        return inspect_logs.import_logs(files, ledger, run.instrument, settings=run.plan.settings, label=label)
+
+
 def load_target(target: str) -> Instrument:
     """The instrument of a run directory, or of a study built in memory, confounded or not."""
     from dataclasses import replace

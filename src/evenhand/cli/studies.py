@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from evenhand.cli.options import json_option, out_option, print_json
+from evenhand.errors import InputError
 
 
 @click.command()
@@ -49,15 +50,28 @@ def check(target: str, as_json: bool) -> int:
 
 
 @click.command(name="import")
-@click.argument("kind", type=click.Choice(["fairfund"]))
-@click.argument("source", metavar="PATH", type=click.Path(path_type=Path))
+@click.argument("kind", type=click.Choice(["fairfund", "inspect"]))
+@click.argument("sources", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @out_option
+@click.option("--as", "label", default="", help="The id of the model in the results (logs of one model).")
 @json_option
-def import_(kind: str, source: Path, out: Path, as_json: bool) -> int:
-    """Make a run from materials released elsewhere."""
+def import_(kind: str, sources: tuple[Path, ...], out: Path, label: str, as_json: bool) -> int:
+    """Make a run from materials released elsewhere, or from the logs of `inspect eval evenhand/audit`."""
     from evenhand import study
     from evenhand.cli import console
 
+    if kind == "inspect":
+        counts = study.import_logs(sources, out, label=label)
+        if as_json:
+            print_json({"run": str(out), **counts})
+        else:
+            click.echo(f"{counts['attempts']:,} attempts of {counts['samples']:,} samples in {out}")
+        return 0
+    if label or len(sources) != 1:
+        raise InputError(
+            "one folder of materials is read at a time, and no model", where="import", mend="Leave --as away"
+        )
+    [source] = sources
     made = study.import_materials(kind, source, out)
     accounting = study.account(made, models=1)
     if as_json:

@@ -9,31 +9,23 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from evenhand.collection import parity
 from evenhand.collection.adapter import batches
-from evenhand.collection.adapter.wire import Wire, recording
-from evenhand.collection.attempts import Attempt, Standing
+from evenhand.collection.adapter.wire import recording
+from evenhand.collection.calls import Call, attempt_of, read_call
 from evenhand.collection.failures import Failure, classify
-from evenhand.collection.ledger import Ledger, now
-from evenhand.collection.monitor import is_tool_format, tokens_per_character
-from evenhand.collection.requests import (
-    inspect_config,
-    inspect_tools,
-    request_settings,
-    shown_characters,
-    unit_settings,
-)
+from evenhand.collection.requests import inspect_config, inspect_tools, request_settings, unit_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from inspect_ai.model import Model, ModelOutput
 
+    from evenhand.collection.attempts import Standing
     from evenhand.collection.costs import Price, Purse
+    from evenhand.collection.ledger import Ledger
     from evenhand.collection.models import Respondent
     from evenhand.collection.monitor import Monitor
     from evenhand.collection.refusals import Refusals
-    from evenhand.formats.types import Reply
     from evenhand.instrument import Unit
     from evenhand.plan import Settings
 
@@ -118,22 +110,6 @@ class Rest:
     dollars: float = 0.0
     ratio: float | None = None
     called: bool = False
-
-
-@dataclass(slots=True)
-class Call:
-    """One request under way."""
-
-    unit: Unit
-    epoch: int
-    attempt: int
-    cause: str
-    asked: dict[str, Any]
-    started: str = field(default_factory=now)
-    latency: float = 0.0
-    wire: Wire = field(default_factory=Wire)
-    output: ModelOutput | None = None
-    failure: Failure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,56 +200,13 @@ class Asker:
 
     def _settle_accounts(self, call: Call, rest: Rest) -> None:
         """Read the reply, record the attempt, and keep count of health, tokens and money."""
-        from evenhand.collection.replies import reply_of
-
-        output, unit = call.output, call.unit
-        reply = reply_of(output) if output else None
-        answer = unit.read(reply) if reply else None
-        usage = output.usage.model_dump(exclude_none=True) if output and output.usage else None
-        rest.status = answer.status if answer else "error"
-        rest.ratio = tokens_per_character(usage, shown_characters(unit))
-        rest.called = bool(reply and reply.tool_calls)
-        self.ledger.record(
-            Attempt(
-                unit=unit.key,
-                respondent=self.respondent.id,
-                epoch=call.epoch,
-                attempt=call.attempt,
-                cause=call.cause,
-                started=call.started,
-                latency=call.latency,
-                request={"prompt": unit.prompt, **call.asked, **({"batch": True} if self.conduct.batch else {})},
-                status=rest.status,
-                reason=answer.reason if answer else str(call.failure),
-                reply=reply,
-                usage=usage,
-                model_version=output.model if output else None,
-                error_class=call.failure.error_class if call.failure else None,
-                error=call.failure.message if call.failure else None,
-                backend=call.wire.backend,
-                reply_id=call.wire.reply_id,
-                sent=parity.sent_settings(call.wire.request),
-                wire_request=call.wire.request,
-                wire_response=call.wire.response,
-                deviations=self._deviations(call, reply, usage, rest) if reply else (),
-            )
-        )
-        self._count(call, usage, rest)
-
-    def _deviations(self, call: Call, reply: Reply, usage: Mapping[str, Any] | None, rest: Rest) -> tuple[str, ...]:
-        format = call.unit.format
-        found = parity.deviations(
-            call.asked,
-            parity.sent_settings(call.wire.request),
-            refused=self.refusals.of(format),
-            usage=usage,
-            reasoned=bool(reply.reasoning),
-            degraded="tool_choice_degraded" in reply.metadata,
-        )
-        if is_tool_format(format) and not rest.called:
-            found.append(parity.NO_CALL)
-        strayed = self.monitor.judge(format, rest.ratio) if rest.ratio else ""
-        return (*found, strayed) if strayed else tuple(found)
+        read = read_call(call, refused=self.refusals.of(call.unit.format), monitor=self.monitor)
+        rest.status, rest.ratio, rest.called = read.status, read.ratio, read.called
+        attempt = attempt_of(call, read, self.respondent.id)
+        if self.conduct.batch:
+            attempt.request["batch"] = True
+        self.ledger.record(attempt)
+        self._count(call, read.usage, rest)
 
     def _count(self, call: Call, usage: Mapping[str, Any] | None, rest: Rest) -> None:
         if call.failure:

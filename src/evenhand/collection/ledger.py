@@ -122,13 +122,13 @@ class Ledger:
         [row] = self.read("SELECT epochs FROM respondents WHERE respondent = ?", (respondent,))
         return int(row[0])
 
-    def standings(self, respondent: str) -> dict[tuple[str, int], Standing]:
-        """Where each unit that was ever sent stands, by unit and epoch."""
+    def standings(self, respondent: str, unit: str | None = None) -> dict[tuple[str, int], Standing]:
+        """Where each unit that was ever sent stands, or one of them, by unit and epoch."""
         # SQLite gives the bare columns of the row that holds the MAX.
         rows = self.read(
             "SELECT unit, epoch, MAX(attempt), SUM(cause = 'malformed'), status FROM attempts "
-            "WHERE respondent = ? GROUP BY unit, epoch",
-            (respondent,),
+            f"WHERE respondent = ?{' AND unit = ?' if unit else ''} GROUP BY unit, epoch",
+            (respondent, unit) if unit else (respondent,),
         )
         return {(unit, epoch): Standing(attempts, retries, status) for unit, epoch, attempts, retries, status in rows}
 

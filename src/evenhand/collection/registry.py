@@ -1,9 +1,10 @@
-"""What Inspect finds through its entry point: the provider `sim` of simulated respondents."""
+"""What Inspect finds through its entry point: our providers, and the audit as a task."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from inspect_ai import Task, task
 from inspect_ai.model import modelapi
 
 if TYPE_CHECKING:
@@ -16,3 +17,11 @@ def sim() -> type[SimulatedAPI]:
     from evenhand.collection.simulated import SimulatedAPI
 
     return SimulatedAPI
+
+
+@task
+def audit(instrument: str, arm: str = "*", limit: int | None = None) -> Task:
+    """The units of a run: `inspect eval evenhand/audit -T instrument=RUN --model PROVIDER/NAME`."""
+    from evenhand.collection.task import make_task
+
+    return make_task(instrument, arm, limit)

@@ -43,6 +43,10 @@ class SimulatedAPI(ModelAPI):
         self._behaviour = behaviour(model_name, model_args)
         self._lexicon = lexicon
 
+    def teach(self, lexicon: Lexicon) -> None:
+        """Let it know a run's own names and texts, unless it was told already."""
+        self._lexicon = self._lexicon or lexicon
+
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:

@@ -60,8 +60,8 @@ class _Sink:
     def on_complete(self, event: Any) -> None:
         """The call ended, with a reply or an error."""
         if event.call is not None:
-            self._wire.request = _clean(event.call.request)
-            self._wire.response = _clean(event.call.response)
+            self._wire.request = clean(event.call.request)
+            self._wire.response = clean(event.call.response)
 
 
 @contextmanager
@@ -74,7 +74,7 @@ def recording() -> Generator[Wire]:
         yield wire
 
 
-def _clean(body: Any) -> dict[str, Any] | None:
+def clean(body: Any) -> dict[str, Any] | None:
     """A body without headers and keys."""
     if not isinstance(body, dict):
         return None
