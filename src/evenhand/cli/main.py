@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evenhand import __version__
-from evenhand.cli import collecting, looking, scoring, studies
+from evenhand.cli import collecting, looking, scoring, serving, studies
 from evenhand.cli.options import FAULT, INCOMPLETE
 from evenhand.cli.streams import Lasting
 from evenhand.errors import EvenhandError
@@ -80,6 +80,7 @@ for _command in (
     collecting.cost,
     collecting.run,
     collecting.merge,
+    serving.serve_local,
     looking.status,
     looking.replies,
     looking.outcomes,

@@ -93,6 +93,9 @@ class Health:
                 self.stop = failure
 
 
+EMPTY = Failure("transient", None, "NoChoices", "the server's answer holds no reply", incompatible=True)
+
+
 @dataclass(slots=True)
 class Rest:
     """How a unit came to rest, and what that used.
@@ -185,6 +188,9 @@ class Asker:
         except Exception as problem:
             # Whatever a provider's client raises is this request's outcome, not the end of the run.
             call.failure = classify(problem)
+        else:
+            if not call.output.choices:
+                call.output, call.failure = None, EMPTY
         finally:
             self.purse.in_flight -= 1
         call.latency = time.perf_counter() - clock

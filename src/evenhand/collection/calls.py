@@ -112,7 +112,7 @@ def attempt_of(call: Call, read: Read, respondent: str) -> Attempt:
         latency=call.latency,
         request={"prompt": call.unit.prompt, **call.asked},
         status=read.status,
-        reason=read.answer.reason if read.answer else str(failure),
+        reason=read.answer.reason if read.answer else _failed(call),
         reply=read.reply,
         usage=read.usage,
         model_version=call.output.model if call.output else None,
@@ -125,3 +125,10 @@ def attempt_of(call: Call, read: Read, respondent: str) -> Attempt:
         wire_response=call.wire.response,
         deviations=read.deviations,
     )
+
+
+def _failed(call: Call) -> str:
+    """Why a call failed; of a server that breaks the protocol also who it was."""
+    said = str(call.failure)
+    who = " ".join(str(part) for part in ((call.wire.response or {}).get("model"), call.wire.backend) if part)
+    return f"{who}: {said}" if who and call.failure and call.failure.incompatible else said

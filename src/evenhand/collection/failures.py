@@ -26,13 +26,8 @@ _AGAIN = frozenset({408, 409, 425, 429})
 _QUOTA = re.compile(
     r"insufficient[_ ]quota|exceeded your current quota|billing|balance (?:is )?too low|credit balance", re.I
 )
-_OUT_OF_FORM = (
-    "AttributeError",
-    "TypeError",
-    "IndexError",
-    "KeyError",
-    "ValidationError",
-    "APIResponseValidationError",
+_OUT_OF_FORM = frozenset(
+    {"AssertionError", "AttributeError", "IndexError", "JSONDecodeError", "KeyError", "TypeError", "ValidationError"}
 )
 """What reading an answer raises where it does not follow the provider's protocol."""
 
@@ -74,12 +69,12 @@ def classify(problem: BaseException) -> Failure:
         problem: Whatever Inspect or the provider's client raised.
     """
     chain = list(_causes(problem))
-    carrier = next((link for link in chain if _status(link) is not None), chain[-1])
+    carrier = next((link for link in chain if _status(link) is not None), _root(problem))
     status = _status(carrier)
     # Inspect's own error repeats the whole request; the provider's words are apart.
     said = getattr(carrier, "provider_message", None) or str(carrier)
-    message = redact(" ".join(str(said).split()))[:_LONGEST]
     name = type(carrier).__name__
+    message = redact(" ".join(str(said).split()))[:_LONGEST] or name
     return Failure(
         _kind(chain, status, message),
         status,
@@ -110,6 +105,13 @@ def _causes(problem: BaseException) -> Iterator[BaseException]:
         last: Any = getattr(link, "last_attempt", None)
         inner = last.exception() if last is not None else None
         link = inner or link.__cause__ or link.__context__
+
+
+def _root(problem: BaseException) -> BaseException:
+    """What an exception was raised from on purpose; what it was only raised amid says less."""
+    last: Any = getattr(problem, "last_attempt", None)
+    inner = (last.exception() if last is not None else None) or problem.__cause__
+    return _root(inner) if inner is not None and inner is not problem else problem
 
 
 def _status(problem: BaseException) -> int | None:

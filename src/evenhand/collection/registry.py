@@ -8,6 +8,7 @@ from inspect_ai import Task, task
 from inspect_ai.model import modelapi
 
 if TYPE_CHECKING:
+    from evenhand.collection.adapter.local import LocalAPI
     from evenhand.collection.simulated import SimulatedAPI
 
 
@@ -17,6 +18,14 @@ def sim() -> type[SimulatedAPI]:
     from evenhand.collection.simulated import SimulatedAPI
 
     return SimulatedAPI
+
+
+@modelapi(name="local")
+def local() -> type[LocalAPI]:
+    """Models that `evenhand serve-local` serves on this machine: `local/smollm2`."""
+    from evenhand.collection.adapter.local import LocalAPI
+
+    return LocalAPI
 
 
 @task
