@@ -27,6 +27,7 @@ class Batches:
         lose: Requests of each of the first batches whose result is not there, by their place in the batch.
         swap: Whether the results of a batch's first two requests are given under each other's id.
         fail: Whether every request of a batch fails, with this message in the error file.
+        fail_one: The number of a batch whose first request fails, error and body in the results as OpenAI has them.
         empty: Whether a batch ends as completed with no file at all.
         refuse: Status of the answer to a batch that is to be made.
         status: How a batch ends.
@@ -37,6 +38,7 @@ class Batches:
     lose: dict[int, set[int]] = field(default_factory=dict)
     swap: bool = False
     fail: str = ""
+    fail_one: int | None = None
     empty: bool = False
     refuse: int = 0
     status: str = "completed"
@@ -125,11 +127,12 @@ class Batches:
             self._line(own, 200, completion(line["body"], batch["answer"](line["body"])))
             for own, line in zip(ids, lines, strict=True)
         ]
+        if self.fail_one == batch["number"]:
+            results[0] = self._line(ids[0], 400, error(400, "this request is not allowed"))
         random.Random(0).shuffle(results)
         return {"output": self._keep(b"\n".join(results))} if results else {}
 
     @staticmethod
     def _line(custom_id: str, status: int, body: dict[str, Any]) -> bytes:
         response = {"status_code": status, "request_id": "r", "body": body}
-        failure = body.get("error") if status != 200 else None
-        return json.dumps({"id": "x", "custom_id": custom_id, "response": response, "error": failure}).encode()
+        return json.dumps({"id": "x", "custom_id": custom_id, "response": response, "error": None}).encode()

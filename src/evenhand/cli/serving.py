@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from pathlib import Path
@@ -13,8 +14,6 @@ from evenhand.collection.local import ALIAS, PORT, serve
 
 if TYPE_CHECKING:
     from types import FrameType
-
-_ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
 @click.command()
@@ -29,7 +28,7 @@ _ENDING = (signal.SIGINT, signal.SIGTERM)
     "--model", type=click.Path(path_type=Path), metavar="GGUF", help="Another model's file, in place of SmolLM2's."
 )
 @click.option("--alias", help=f"The model's name.  [default: {ALIAS}, or the name of the file given with --model]")
-def serve_local(port: int, model: Path | None, alias: str | None) -> int:
+def serve_local(port: int, model: Path | None, alias: str | None) -> None:
     """Serve a small real model on this machine, for `evenhand run RUN --model local/smollm2`, until Ctrl-C."""
     name = alias or (model.stem if model else ALIAS)
     with serve(port, model=model, alias=name) as address:
@@ -37,19 +36,17 @@ def serve_local(port: int, model: Path | None, alias: str | None) -> int:
         click.echo(f"local/{name} answers at {address}/v1\nCtrl-C stops it")
         while not stopped.wait(0.5):  # without a limit, Windows would not see Ctrl-C
             pass
-        click.echo("Stopping when the request under way is answered; Ctrl-C again stops at once")
-    return 0
+        # The server's own end waits for requests under way, and leaves them without an answer until clients give up.
+        os._exit(0)
 
 
 def _when_stopped() -> threading.Event:
-    """An event that Ctrl-C or SIGTERM sets: the first is an orderly end, the second ends the process."""
+    """An event that Ctrl-C or SIGTERM sets, so that either is an orderly end."""
     stopped = threading.Event()
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         stopped.set()
-        for number in _ENDING:
-            signal.signal(number, signal.SIG_DFL)
 
-    for number in _ENDING:
-        signal.signal(number, stop)
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGTERM, stop)
     return stopped

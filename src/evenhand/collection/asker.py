@@ -60,7 +60,8 @@ class Conduct:
         """Inspect's batch settings as JSON; empty where there is no batch."""
         if not self.batch:
             return ""
-        return json.dumps({"size": self.batch, "max_size": self.batch, "tick": self.batch_tick} | batches.PATIENCE)
+        size = {"size": self.batch, "max_size": self.batch}
+        return json.dumps({**size, "tick": self.batch_tick, "send_delay": self.batch_tick, **batches.PATIENCE})
 
 
 @dataclass(slots=True)

@@ -84,7 +84,7 @@ def serve(port: int = PORT, *, model: Path | None = None, alias: str = ALIAS) ->
     try:
         yield server.listening_address
     finally:
-        del server  # stops it
+        del server  # which stops it, once no request is under way
 
 
 def _library() -> Any:

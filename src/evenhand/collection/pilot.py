@@ -7,6 +7,7 @@ another. No check on the answers themselves would notice.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from evenhand.collection.failures import Failure
@@ -32,12 +33,12 @@ async def check_batches(asker: Asker, note: Callable[[str], None]) -> None:
     if not todo:
         return
     await asyncio.gather(*(asker.settle(unit, 1, standings.get((unit.key, 1))) for unit in todo.values()))
-    said = {
-        word: attempt.reply.text.lower()
-        for attempt in asker.ledger.replies(asker.respondent.id)
-        for word, unit in units.items()
-        if attempt.unit == unit.key and attempt.reply
-    }
+    keys = {unit.key: word for word, unit in units.items()}
+    attempts = [attempt for attempt in asker.ledger.replies(asker.respondent.id) if attempt.unit in keys]
+    said = {keys[attempt.unit]: attempt.reply.text.lower() for attempt in attempts if attempt.reply}
+    if not said and not asker.stopped:
+        [(reason, _)] = Counter(attempt.reason for attempt in attempts).most_common(1)
+        asker.health.stop = Failure("fatal", None, "pilot batch", f"every request failed: {reason}")
     mixed = [word for word, text in said.items() if word not in text and any(other in text for other in units)]
     if mixed:
         asker.health.stop = Failure(

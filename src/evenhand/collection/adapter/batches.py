@@ -107,6 +107,8 @@ def lasting(post: Post) -> Generator[None]:
         (batcher, "_wrapped_create_batch", _create_batch),
         (batcher, "_wrapped_check_batch", _check_batch),
         (batcher, "_resolve_inflight_batch", _resolve),
+        (batcher, "_fail_and_cleanup_inflight_batch", _give_up),
+        (openai, "_parse_jsonl_line", _parse),
         (openai, "_adapt_batch_info", _adapt),
         (together, "_adapt_batch_info", _adapt),
     ]
@@ -211,6 +213,48 @@ def _resolve(post: Post, original: Any) -> Any:  # noqa: ARG001 (one signature f
         await original(batcher, batch, {own: results.get(own, lost) for own in batch.requests})
 
     return resolve
+
+
+def _give_up(post: Post, original: Any) -> Any:  # noqa: ARG001 (one signature for all)
+    """A batch that is gone says nothing about the model: its 404 must not pass for an unknown model's."""
+
+    async def give_up(batcher: Any, description: str, batch: Any, error: Exception) -> None:
+        gone = RuntimeError(f"the batch {batch.id} was given up: {description} ({error})")
+        await original(batcher, description, batch, gone)
+
+    return give_up
+
+
+class BatchItemError(Exception):
+    """A request of a batch that failed.
+
+    Attributes:
+        status_code: The HTTP status, where the result names one.
+    """
+
+    def __init__(self, message: str, status_code: int | None) -> None:
+        super().__init__(message)
+        self.status_code = status_code
+
+
+def _parse(post: Post, original: Any) -> Any:  # noqa: ARG001 (one signature for all)
+    """Read a line of results; one that is an error is that request's alone, where Inspect would give up the batch."""
+
+    def parse(batcher: Any, line: dict[str, Any]) -> tuple[str, Any]:
+        own = str(line.get("custom_id", ""))
+        response: dict[str, Any] = line.get("response") or {}
+        body: dict[str, Any] = response.get("body") or {}
+        error: Any = line.get("error") or body.get("error")
+        if error:
+            said = error.get("message", error) if isinstance(error, dict) else error  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+            return own, BatchItemError(str(said), response.get("status_code"))  # pyright: ignore[reportUnknownArgumentType]
+        try:
+            return original(batcher, line)
+        except Exception as problem:
+            # Whatever a result that follows no protocol raises is that request's outcome.
+            return own, problem
+
+    return parse
 
 
 def _adapt(post: Post, original: Any) -> Any:
