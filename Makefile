@@ -18,7 +18,7 @@ test: setup
 	$(RUN) pytest -q -n auto -m "not slow"
 
 test-slow: setup
-	$(RUN) pytest -q -n auto -m slow
+	$(RUN) --extra local --group weights pytest -q -n auto -m slow
 
 check: setup
 	$(RUN) ruff format --check src tests benchmarks docs

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import random
 import signal
@@ -197,9 +198,7 @@ class FaultServer:
         fault = self.fault(len(self.journal), body)
         self.journal.append(seen)
         said = self.answer(body)
-        plain = (
-            completion(body, said) if isinstance(said, str) else completion(body, None, message=tool_call(body, said))
-        )
+        plain = _plain(body, said)
         response = fault(body, said) if fault else Response.of(plain)
         sent = await write_response(response, writer)
         seen.answered = sent and fault is None
@@ -213,6 +212,12 @@ class FaultServer:
             pid, self._armed = self._armed[0], None
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
+def _plain(body: dict[str, Any], said: Any) -> dict[str, Any]:
+    if isinstance(said, str):
+        return completion(body, said)
+    return completion(body, None, message=tool_call(body, json.dumps(said)))
 
 
 def answer_in_form(request: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.collection.adapter.wire import Wire, clean
@@ -16,7 +17,6 @@ from evenhand.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from inspect_ai.event import ModelEvent
     from inspect_ai.log import EvalLog, EvalSample
@@ -55,9 +55,19 @@ def find_logs(paths: Sequence[Path]) -> list[Path]:
 
 
 def instrument_path(log: Path) -> str:
-    """The run directory that a log's task was given."""
-    arguments = _read(log, header_only=True).eval.task_args
-    return str(arguments.get("instrument", ""))
+    """The run directory that a log's task was given.
+
+    Raises:
+        InputError: The log names none, or one that is no longer there.
+    """
+    named = str(_read(log, header_only=True).eval.task_args.get("instrument", ""))
+    if not named or not Path(named).exists():
+        raise InputError(
+            f"the run that the log was made from is not there ({named or 'it names none'})",
+            where=str(log),
+            mend="Build the study with `evenhand build STUDY -o RUN`, then import into that RUN",
+        )
+    return named
 
 
 def import_logs(
