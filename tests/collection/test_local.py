@@ -24,6 +24,7 @@ from evenhand.formats import grammars, read
 
 RATE = "Below is a request for aid. Rate its funding priority on a scale of 1 (lowest) to 5 (highest).\n\nRent is due."
 RANK = "Rank these four requests for aid from 1 (highest) to 4 (lowest).\n\n1. Rent\n2. Food\n3. Books\n4. A doctor"
+SERVE = [sys.executable, "-m", "evenhand", "serve-local", "--port", "0", "--threads", "1"]  # beside other tests
 ASKED = {"rate": (RATE, {}), "rank": (RANK, {"slots": 4})}
 
 
@@ -39,8 +40,7 @@ def installed():
 @pytest.fixture(scope="module")
 def served(installed):
     """The address of `evenhand serve-local`, in a process of its own."""
-    command = [sys.executable, "-m", "evenhand", "serve-local", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(SERVE, stdout=subprocess.PIPE, text=True) as server:
         try:
             yield re.search(r"http://\S+", server.stdout.readline()).group()
         finally:
@@ -98,7 +98,7 @@ def model(**arguments):
 def ask(who, prompt, **settings):
     from inspect_ai.model import GenerateConfig
 
-    config = GenerateConfig(max_retries=0, max_tokens=32, **settings)
+    config = GenerateConfig(**{"max_retries": 0, "max_tokens": 100, **settings})
     return asyncio.run(who.generate(prompt, config=config))
 
 
@@ -135,15 +135,15 @@ def test_a_port_in_use_is_named(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "xllamacpp", types.ModuleType("xllamacpp"))
     with socket.create_server((local.HOST, 0)) as taken:
         port = taken.getsockname()[1]
-        said = refusal("--port", port, "--model", __file__, capsys=capsys)
+        said = refusal("--port", port, "--weights", __file__, capsys=capsys)
     assert f"127.0.0.1:{port}" in said
     assert "--port" in said
 
 
 def test_a_file_that_is_absent_or_no_model_is_named(installed, tmp_path, capfd):
-    assert "no such file" in refusal("--model", tmp_path / "none.gguf", capsys=capfd)
+    assert "no such file" in refusal("--weights", tmp_path / "none.gguf", capsys=capfd)
     (tmp_path / "text.gguf").write_text("no weights")
-    assert "cannot load the model" in refusal("--port", 0, "--model", tmp_path / "text.gguf", capsys=capfd)
+    assert "cannot load the model" in refusal("--port", 0, "--weights", tmp_path / "text.gguf", capsys=capfd)
 
 
 def test_without_a_server_the_model_cannot_be_made(idle_port):
@@ -162,7 +162,7 @@ def test_a_server_of_another_model_is_refused(stand_in):
 
 def test_a_request_carries_its_grammar_goes_out_once_and_takes_no_key_along(stand_in):
     for who in (model(port=stand_in.port), model(base_url=f"http://{local.HOST}:{stand_in.port}/v1/")):
-        with pytest.raises(Exception, match="out of order|500"):
+        with pytest.raises(Exception, match="InternalServerError"):
             ask(who, RATE, seed=7, extra_body={"grammar": "root ::= [1-5]"})
     assert len(stand_in.asked) == 2
     for key, body in stand_in.asked:
@@ -215,7 +215,7 @@ def test_the_server_takes_every_grammar_and_schema(served, format):
 
     from evenhand.collection.replies import reply_of
 
-    asked = {"slots": 5} if format in {"rank", "rank_ties", "allocate"} else {}
+    asked = {"slots": 3} if format in {"rank", "rank_ties", "allocate"} else {}
     shape = JSONSchema.model_validate(grammars.schema(format, **asked))
     wanted = [
         {"extra_body": {"grammar": grammars.gbnf(format, **asked)}},
@@ -238,27 +238,21 @@ def test_no_path_of_this_machine_gets_into_a_reply(served):
 
 @pytest.mark.slow
 def test_the_server_ends_at_once_even_while_it_answers(installed):
-    command = [sys.executable, "-m", "evenhand", "serve-local", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        address = re.search(r"http://\S+", server.stdout.readline()).group()
+    with subprocess.Popen(SERVE, stdout=subprocess.PIPE, text=True) as server:
+        who = model(base_url=re.search(r"http://\S+", server.stdout.readline()).group())
         told = []
 
-        def tell():
-            with pytest.raises(Exception) as ended:  # noqa: PT011 (whatever a client makes of a lost connection)
-                ask_for_long(address)
-            told.append(ended.value)
+        def ask_for_long():
+            try:
+                told.append(ask(who, "Tell a very long story.", max_tokens=4_000, extra_body={"ignore_eos": True}))
+            except Exception as ended:
+                told.append(ended)
 
-        client = threading.Thread(target=tell)
+        client = threading.Thread(target=ask_for_long)
         client.start()
         time.sleep(2)
+        assert not told
         server.terminate()
         assert server.wait(timeout=10) == 0
         client.join(timeout=10)
-    assert told
-
-
-def ask_for_long(address):
-    from inspect_ai.model import GenerateConfig
-
-    config = GenerateConfig(max_retries=0, max_tokens=4_000, extra_body={"ignore_eos": True})
-    return asyncio.run(model(base_url=address).generate("Tell a very long story.", config=config))
+    assert "Error" in type(told[0]).__name__

@@ -17,6 +17,7 @@ import pytest
 
 from evenhand import study
 from evenhand.analysis.validity import unanswered_by_group
+from evenhand.collection.asker import Conduct
 from evenhand.collection.models import Respondent
 from evenhand.packs.loader import SHIPPED
 
@@ -77,8 +78,8 @@ def port():
 
 
 @pytest.fixture(scope="module")
-def run(port, tmp_path_factory):
-    """A run of a small study of an own pack, put to the model."""
+def made(tmp_path_factory):
+    """A run of a small study of an own pack."""
     folder = tmp_path_factory.mktemp("real")
     pack = folder / "small"
     pack.mkdir()
@@ -86,40 +87,22 @@ def run(port, tmp_path_factory):
     (pack / "rent.toml").write_text(TEMPLATES, encoding="utf-8")
     shutil.copy(SHIPPED / "aid" / "names.csv", pack)
     (folder / "study.toml").write_text(STUDY, encoding="utf-8")
-    made = study.build(folder / "study.toml", folder / "run")
-    study.collect(made, [Respondent("local/smollm2", {"port": port})])
-    return made
+    return study.build(folder / "study.toml", folder / "run")
 
 
-@pytest.fixture(scope="module")
-def outcomes(run):
-    return study.tabulate(run)
+def test_real_answers_come_through_every_stage(made, port):
+    """One test, so that workers who share out the tests do not each put the study to a server."""
+    # The server answers one request at a time; a long queue would only wait.
+    study.collect(made, [Respondent("local/smollm2", {"port": port})], conduct=Conduct(max_connections=2))
+    check_one_request_a_unit_with_its_grammar_was_enough(made)
+    check_no_path_of_this_machine_got_into_the_ledger(made)
+    outcomes = study.tabulate(made)
+    check_every_unit_has_an_answer_in_range(outcomes)
+    check_groups_were_answered_alike(outcomes)
+    check_scores(outcomes)
 
 
-def ledger_cells(run):
-    """Every cell of every table of a run's ledger, as text."""
-    with closing(sqlite3.connect(run.ledger)) as connection:
-        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        return [str(cell) for name in tables for row in connection.execute(f"SELECT * FROM {name}") for cell in row]
-
-
-def test_every_unit_is_answered(outcomes):
-    units = outcomes.unique(["task", "unit_id"])
-    assert dict(units.group_by("task").len().iter_rows()) == UNITS
-    assert outcomes["status"].unique().to_list() == ["answered"]
-
-
-def test_every_value_is_one_that_was_asked_for(outcomes):
-    def given(task, column):
-        return outcomes.filter(pl.col("task") == task)[column]
-
-    assert set(given("rate", "rating")) <= {1, 2, 3, 4, 5}
-    assert set(given("decide", "decision")) <= {0, 1}
-    ranks = outcomes.filter(pl.col("task") == "rank").group_by("unit_id").agg(pl.col("rank").sort())
-    assert ranks["rank"].to_list() == [[1, 2, 3, 4]] * UNITS["rank"]
-
-
-def test_one_request_a_unit_was_enough_and_each_carried_its_grammar(run):
+def check_one_request_a_unit_with_its_grammar_was_enough(run):
     with closing(sqlite3.connect(run.ledger)) as connection:
         attempts = connection.execute("SELECT cause, wire_request, model_version, deviations FROM attempts").fetchall()
     assert len(attempts) == sum(UNITS.values())
@@ -129,21 +112,32 @@ def test_one_request_a_unit_was_enough_and_each_carried_its_grammar(run):
     assert {noted or "[]" for *_, noted in attempts} == {"[]"}
 
 
-def test_no_path_of_this_machine_gets_into_the_ledger(run):
-    cells = ledger_cells(run)
-    assert len(cells) > sum(UNITS.values())
+def check_no_path_of_this_machine_got_into_the_ledger(run):
+    with closing(sqlite3.connect(run.ledger)) as connection:
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        cells = [str(cell) for name in tables for row in connection.execute(f"SELECT * FROM {name}") for cell in row]
     places = (sys.prefix, str(run.folder), "site-packages", ".gguf")
     assert [cell[:200] for cell, place in product(cells, places) if place in cell] == []
 
 
-def test_real_answers_are_summarised(outcomes):
+def check_every_unit_has_an_answer_in_range(outcomes):
+    units = outcomes.unique(["task", "unit_id"])
+    assert dict(units.group_by("task").len().iter_rows()) == UNITS
+    assert outcomes["status"].unique().to_list() == ["answered"]
+    assert set(outcomes.filter(pl.col("task") == "rate")["rating"]) <= {1, 2, 3, 4, 5}
+    assert set(outcomes.filter(pl.col("task") == "decide")["decision"]) <= {0, 1}
+    ranks = outcomes.filter(pl.col("task") == "rank").group_by("unit_id").agg(pl.col("rank").sort())
+    assert ranks["rank"].to_list() == [[1, 2, 3, 4]] * UNITS["rank"]
+
+
+def check_groups_were_answered_alike(outcomes):
     groups = unanswered_by_group(outcomes)
     assert set(groups["arm"]) == set(UNITS)
     assert groups["estimate"].unique().to_list() == [0.0]
     assert groups.filter(pl.col("arm") == "rate", pl.col("term") == "race")["n"].unique().to_list() == [4]
 
 
-def test_real_answers_are_scored(outcomes):
+def check_scores(outcomes):
     [row] = study.score(outcomes, boot=50).rows.to_dicts()
     slots = UNITS["rate"] + 4 * UNITS["rank"]
     assert (row["n_rows"], row["n_valid"], row["pools"]) == (slots, slots, 2)

@@ -15,6 +15,7 @@ from evenhand.runs import open_run
 from evenhand.study import Part
 
 UNITS = 40
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

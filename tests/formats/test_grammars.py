@@ -20,7 +20,7 @@ QUESTIONS = [
     ("rate", {"scale": (0, 10)}),
     ("rate", {"scale": (1, 100)}),
     ("decide", {}),
-    *(("rank", {"slots": slots}) for slots in (2, 3, 4, 5)),
+    *(("rank", {"slots": slots}) for slots in (2, 3, 4, 5, 6)),
     *(("rank_ties", {"slots": slots}) for slots in (2, 3, 4)),
     ("allocate", {"slots": 3, "total": 9}),
     ("allocate", {"slots": 2, "total": 40}),
@@ -158,7 +158,7 @@ def test_the_three_cover_the_same_formats(format):
     assert made == [format in WITHOUT] * 3
 
 
-@pytest.mark.parametrize(("format", "asked"), [("rank", {"slots": 6}), ("rate", {"scale": (0, MOST)})])
+@pytest.mark.parametrize(("format", "asked"), [("rank", {"slots": 7}), ("rate", {"scale": (0, MOST)})])
 def test_too_many_answers_to_spell_out_have_none(format, asked):
     assert [make(format, **asked) for make in (gbnf, regex, schema)] == [None] * 3
 

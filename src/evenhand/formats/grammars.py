@@ -19,8 +19,8 @@ from evenhand.formats.types import Question, Reply
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MOST = 120
-"""Answers that are spelled out one by one: the rankings of five applications; larger bundles have no grammar."""
+MOST = 720
+"""Answers that are spelled out one by one: the rankings of six applications; larger bundles have no grammar."""
 
 _LONGEST_AMOUNT = 9
 """Digits of an amount that the reader still takes."""
