@@ -169,8 +169,8 @@ class FaultServer:
             while (request := await read_request(reader)) is not None:
                 if not await self._serve(request, writer):
                     break
-        except asyncio.CancelledError:
-            pass
+        except (asyncio.CancelledError, asyncio.IncompleteReadError, ConnectionError):
+            pass  # the test is over, or a client was killed in the middle of a request
         finally:
             self._tasks.discard(task)
             with contextlib.suppress(Exception):
