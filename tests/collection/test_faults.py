@@ -192,6 +192,28 @@ def test_no_unit_is_lost_amid_many_faults(ask, kept):
         assert len(kept.rows()) == len(server.journal)
 
 
+def test_a_provider_that_goes_down_is_not_asked_for_ever(ask, kept):
+    with FaultServer(fault=lambda n, request: FAULTS["503"] if n >= 20 else None) as server:
+        with pytest.raises(CollectionError, match="503"):
+            ask(server, units=600, max_retries=1)
+        assert len(server.journal) < 20 + 2 * (50 + 4)
+        server.fault = lambda n, request: None
+        ask(server, units=600, max_retries=1)
+    assert len({row[0] for row in kept.rows() if row[3] == "answered"}) == 600
+
+
+def test_the_reasons_of_errors_are_counted(ask, fairfund, tmp_path):
+    from evenhand.collection.deviations import error_rows
+    from evenhand.collection.ledger_file import open_ledger
+
+    with FaultServer(fault=lambda n, request: FAULTS["500"] if n % 2 else None) as server:
+        ask(server, units=10, max_retries=0, max_connections=1)
+    with open_ledger(tmp_path / "ledger.db", digest=fairfund.digest) as ledger:
+        [row] = error_rows(ledger, "m")
+    assert row["units"] == 5
+    assert "500" in row["reason"]
+
+
 def run_until_killed(run, server, environment, *, connections=20):
     return subprocess.Popen(
         [

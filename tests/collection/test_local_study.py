@@ -69,7 +69,8 @@ def port():
     if missing:
         say = pytest.fail if os.environ.get("CI") else pytest.skip
         say(f"not installed: {', '.join(missing)} (extra `local`, dependency group `weights`)")
-    command = [sys.executable, "-m", "evenhand", "serve-local", "--port", "0"]
+    # One thread: two wait for each other where other tests keep the cores busy.
+    command = [sys.executable, "-m", "evenhand", "serve-local", "--port", "0", "--threads", "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             yield int(re.search(r"http://127\.0\.0\.1:(\d+)/v1", server.stdout.readline()).group(1))

@@ -125,11 +125,13 @@ def run(
     except CollectionError as error:
         stopped = error
     asked = {respondent.id for respondent in respondents}
-    rows = [row for row in study.status(opened, part=part, prices=prices).models if row["model"] in asked]
+    found = study.status(opened, part=part, prices=prices)
+    rows = [row for row in found.models if row["model"] in asked]
     if as_json:
         print_json({"models": rows})
     else:
         console.print_status(rows)
+        console.print_errors([row for row in found.errors if row["model"] in asked])
     if stopped:
         raise stopped
     return 0 if all(row["final"] == row["units"] for row in rows) else INCOMPLETE

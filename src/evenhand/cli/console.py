@@ -105,6 +105,7 @@ def print_served(status: Status) -> None:
                 f"{row['unsettled_batch_items']:,} requests in batches that were never settled may be paid twice"
             )
         console.print(_visible("; ".join(said)), markup=False, soft_wrap=True)
+    print_errors(status.errors)
     for row in status.refusals:
         instead = "left out" if row["value"] is None else f"{row['value']} sent instead"
         text = f"{row['model']}, {row['format']}: {row['parameter']} refused, {instead} ({row['message']})"
@@ -119,6 +120,13 @@ def print_served(status: Status) -> None:
         texts = (escape(row[column]) for column in ("model", "format", "deviation"))
         table.add_row(*texts, f"{row['calls']:,} of {row['of']:,}")
     console.print(table)
+
+
+def print_errors(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Why units stand as errors."""
+    for row in rows:
+        text = f"{row['model']}: {row['units']:,} unit{'s' * (row['units'] > 1)} failed: {row['reason']}"
+        _out().print(_visible(text), markup=False, soft_wrap=True)
 
 
 def print_forecast(rows: Sequence[Mapping[str, Any]]) -> None:

@@ -34,6 +34,9 @@ LONGEST_BACKOFF = 60.0
 REJECTIONS_IN_A_ROW = 3
 """So many different units rejected alike, with no success between, and the fault is not the unit's."""
 
+LOSSES_IN_A_ROW = 50
+"""So many units left as errors with no success between, and the provider is down."""
+
 
 @dataclass(frozen=True, slots=True)
 class Conduct:
@@ -71,16 +74,19 @@ class Health:
     Attributes:
         stop: Why no further request is worth sending; None while there is no such reason.
         rejections: Units rejected since the last success, by the rejection's message.
+        losses: Units left as errors since the last success.
         proven: Formats that had a success.
     """
 
     stop: Failure | None = None
     rejections: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    losses: int = 0
     proven: set[str] = field(default_factory=set[str])
 
     def succeed(self, format: str) -> None:
         """A reply came."""
         self.rejections.clear()
+        self.losses = 0
         self.proven.add(format)
 
     def fail(self, unit: str, failure: Failure) -> None:
@@ -92,6 +98,12 @@ class Health:
             units.add(unit)
             if len(units) >= REJECTIONS_IN_A_ROW:
                 self.stop = failure
+
+    def lose(self, failure: Failure) -> None:
+        """A unit was left as an error after all its retries."""
+        self.losses += 1
+        if self.losses >= LOSSES_IN_A_ROW:
+            self.stop = self.stop or failure
 
 
 EMPTY = Failure("transient", None, "NoChoices", "the server's answer holds no reply", incompatible=True)
@@ -156,6 +168,7 @@ class Asker:
             if self._asks_otherwise(unit, failure, asked):
                 continue
             if failure.kind != "transient" or failures >= self.conduct.max_retries:
+                self.health.lose(failure)
                 return rest
             await asyncio.sleep(backoff(failures, failure.retry_after))
             if self.stopped:

@@ -41,6 +41,17 @@ def deviation_rows(ledger: Ledger, respondent: str, formats: Mapping[str, str]) 
     ]
 
 
+def error_rows(ledger: Ledger, respondent: str, *, most: int = 5) -> list[dict[str, Any]]:
+    """The most frequent reasons why units stand as errors: rows with `model`, `reason` and `units`."""
+    rows = ledger.read(
+        "SELECT reason, COUNT(*) FROM "
+        "(SELECT status, reason, MAX(attempt) FROM attempts WHERE respondent = ? GROUP BY unit, epoch) "
+        "WHERE status = 'error' GROUP BY reason ORDER BY 2 DESC, 1 LIMIT ?",
+        (respondent, most),
+    )
+    return [{"model": respondent, "reason": reason, "units": units} for reason, units in rows]
+
+
 def refusal_rows(ledger: Ledger) -> list[dict[str, Any]]:
     """Settings that providers refused, and what was sent instead (None: left out)."""
     rows = ledger.read("SELECT respondent, format, parameter, value, message FROM refusals ORDER BY rowid")

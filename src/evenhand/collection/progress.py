@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evenhand.collection.costs import spent
-from evenhand.collection.deviations import deviation_rows, refusal_rows, served
+from evenhand.collection.deviations import deviation_rows, error_rows, refusal_rows, served
 from evenhand.collection.runner import is_final
 from evenhand.formats.types import STATUSES
 
@@ -32,12 +32,14 @@ class Status:
         arms: Rows with `model`, `arm`, `units` and a count for each status.
         deviations: Rows with `model`, `format`, `deviation`, `calls` and `of`: where calls parted from what was
             asked for.
+        errors: Rows with `model`, `reason` and `units`: why units stand as errors, the most frequent reasons first.
         refusals: Rows with `model`, `format`, `parameter`, `value` and `message`: settings that a provider refused.
     """
 
     models: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     arms: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     deviations: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    errors: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     refusals: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
 
@@ -63,6 +65,7 @@ def summarise(units: Sequence[Unit], ledger: Ledger, *, epochs: int, settings: S
             | served(ledger, respondent)
         )
         status.arms.extend({"model": respondent, "arm": arm, **_counted(count)} for arm, count in counts.items())
+        status.errors.extend(error_rows(ledger, respondent))
         status.deviations.extend(deviation_rows(ledger, respondent, formats))
     return status
 
