@@ -194,12 +194,23 @@ def estimate(
 
 def merge(folders: Sequence[Path], out: Path) -> dict[str, int]:
     """Join the ledgers of runs that share one instrument into a run of its own; counts of what was joined."""
+    import shutil
+    import tempfile
+
     from evenhand.collection.merging import merge_ledgers
-    from evenhand.runs import create_run, open_run
+    from evenhand.errors import RunError
+    from evenhand.runs import create_run, is_run, open_run
 
     runs = [open_run(folder) for folder in folders]
-    target = create_run(runs[0].plan, runs[0].instrument, out)
-    return merge_ledgers([run.ledger for run in runs], target.ledger, digests=[run.instrument.digest for run in runs])
+    if is_run(out) and open_run(out).ledger.exists():
+        raise RunError("the run was collected into already", where=str(out), mend="Merge into a new folder with -o")
+    with tempfile.TemporaryDirectory(prefix="evenhand-merge-") as staging:
+        joined = Path(staging) / runs[0].ledger.name
+        digests = [run.instrument.digest for run in runs]
+        counts = merge_ledgers([run.ledger for run in runs], joined, digests=digests)
+        target = create_run(runs[0].plan, runs[0].instrument, out)
+        shutil.move(joined, target.ledger)
+    return counts
 
 
 def compare_groups(run: Run) -> pl.DataFrame:

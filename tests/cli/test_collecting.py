@@ -187,7 +187,7 @@ def test_a_failed_merge_leaves_no_half(evenhand, built, tmp_path):
         shutil.copytree(built, tmp_path / name)
         assert evenhand("run", tmp_path / name, "--model", "sim/noisy", "--limit", "5")[0] == 0
     assert evenhand("merge", tmp_path / "a", tmp_path / "b", "-o", tmp_path / "joined")[0] == 2
-    assert attempts(tmp_path / "joined") == []
+    assert not (tmp_path / "joined").exists()
 
 
 def test_epochs_are_calls_of_their_own_and_the_outcomes_hold_them(evenhand, run, tmp_path):
@@ -320,3 +320,96 @@ def test_a_clock_that_goes_back_changes_no_order(evenhand, run, monkeypatch):
     assert last == (0,)
     assert evenhand("run", run, "--model", "sim/unruly", "--model", "sim/null", "--limit", "40")[0] == 0
     assert len(attempts(run)) == len(started)
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        "extra_body = {d = nan}",
+        "extra_body = {t = 12:00:00}",
+        "arguments = {x = inf}",
+        "arguments = {day = 2026-01-01}",
+    ],
+)
+def test_a_setting_that_json_cannot_hold_is_refused_before_anything_is_written(evenhand, run, tmp_path, extra):
+    config = tmp_path / "models.toml"
+    config.write_text(f'["sim/noisy"]\n{extra}\n', encoding="utf-8")
+    code, _, err = evenhand("run", run, "--config", config, "--limit", "1")
+    assert code == 2
+    assert "cannot be sent as JSON" in err
+    assert not (run / "ledger.db").exists()
+
+
+@pytest.mark.parametrize("value", ["seed=NaN", "seed=" + "[" * 100_000])
+def test_an_argument_that_json_cannot_hold_is_refused(evenhand, run, value):
+    code, _, err = evenhand("run", run, "--model", "sim/noisy", "-M", value, "--limit", "1")
+    assert code == 2
+    assert "Traceback" not in err
+    assert len(err) < 500
+
+
+@pytest.mark.parametrize("budget", ["nan", "inf"])
+def test_a_budget_is_an_amount(evenhand, run, budget):
+    code, _, err = evenhand("run", run, "--model", "sim/noisy", "--budget", budget)
+    assert code == 2
+    assert "is no amount" in err
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00bad=\xe9\n", b"A=a\x00b\n"])
+def test_an_env_file_that_cannot_be_read_is_one_message(evenhand, run, tmp_path, monkeypatch, content):
+    (tmp_path / ".env").write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    code, _, err = evenhand("run", run, "--model", "sim/noisy", "--limit", "1")
+    assert code == 2
+    assert ".env" in err
+
+
+def test_prices_beyond_reason_or_in_a_folder_are_refused(evenhand, run, tmp_path):
+    prices = tmp_path / "p.toml"
+    prices.write_text('["sim/*"]\ninput = 1e308\noutput = 1.0\n', encoding="utf-8")
+    assert evenhand("cost", run, "--model", "sim/null", "--prices", prices)[0] == 2
+    (run / "prices.toml").mkdir()
+    code, _, err = evenhand("cost", run, "--model", "sim/null")
+    assert code == 2
+    assert "prices.toml" in err
+
+
+def test_a_merge_that_is_refused_leaves_no_run(evenhand, built, tmp_path):
+    for name, model in (("a", "sim/null"), ("b", "sim/noisy")):
+        shutil.copytree(built, tmp_path / name)
+        assert evenhand("run", tmp_path / name, "--model", model, "--as", "L", "--limit", "2")[0] == 0
+    code, _, err = evenhand("merge", tmp_path / "a", tmp_path / "b", "-o", tmp_path / "joined")
+    assert code == 2
+    assert str(tmp_path / "b") in err
+    assert not (tmp_path / "joined").exists()
+    assert evenhand("merge", tmp_path / "a", tmp_path / "a", "-o", tmp_path / "joined")[0] == 0
+    code, _, err = evenhand("merge", built, built, "-o", tmp_path / "nothing")
+    assert code == 2
+    assert "nothing was collected" in err
+
+
+def test_a_label_of_a_file_that_is_none_names_the_file(evenhand, run, tmp_path):
+    config = tmp_path / "models.toml"
+    config.write_text('["sim/noisy"]\nlabel = "a\\nb"\n', encoding="utf-8")
+    code, _, err = evenhand("run", run, "--config", config)
+    assert code == 2
+    assert "models.toml: sim/noisy.label" in err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows cannot be asked to end a process")
+def test_a_job_that_is_told_to_end_ends_cleanly_and_goes_on(built, tmp_path, server):
+    import signal
+
+    shutil.copytree(built, tmp_path / "run")
+    command = [sys.executable, "-m", "evenhand", "run", str(tmp_path / "run"), *ask(server, "--limit", "400")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while len(server.journal) < 20:
+        assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert "what was collected is kept" in err
+    assert "Traceback" not in err
+    kept = len(attempts(tmp_path / "run"))
+    assert kept >= 1
+    assert len(server.journal) - kept <= 20, "more than what was in flight was lost"

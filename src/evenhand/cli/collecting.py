@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 
 import click
@@ -15,7 +16,7 @@ from evenhand.cli.asking import (
     price_option,
 )
 from evenhand.cli.options import INCOMPLETE, json_option, out_option, print_json, run_argument
-from evenhand.errors import CollectionError
+from evenhand.errors import CollectionError, InputError
 
 
 @click.command()
@@ -105,6 +106,8 @@ def run(
     from evenhand.collection.asker import Conduct
     from evenhand.runs import open_run
 
+    if budget is not None and not isfinite(budget):
+        raise InputError(f"{budget} is no amount", where="--budget", mend="Give US dollars, or leave it away")
     opened = open_run(folder)
     respondents = named_models(models, arguments, label, config, otherwise=opened.plan.models)
     part = parts(arms, limit, shard)

@@ -6,7 +6,9 @@ Heavy libraries are imported inside the commands that use them, so that `--help`
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import traceback
 from contextlib import redirect_stderr, redirect_stdout
 from typing import TYPE_CHECKING
@@ -27,6 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit: 0 done, 1 a check failed, 2 wrong use or unusable input, 3 incomplete."""
     # Read when numpy loads: our matrices are small, and a second BLAS thread costs more than it saves.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # A scheduler's way to stop a job ends like Ctrl-C: cleanly, with the code for incomplete.
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _interrupt)
     with redirect_stdout(Lasting(sys.stdout, BrokenPipeError)), redirect_stderr(Lasting(sys.stderr, OSError)):
         code = _run(arguments)
         try:
@@ -35,6 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             click.echo(f"evenhand: standard output cannot be written ({error.strerror}).", err=True)
             code = 2
     sys.exit(code)
+
+
+def _interrupt(*_: object) -> None:
+    signal.raise_signal(signal.SIGINT)
 
 
 def _run(arguments: Sequence[str] | None) -> int:

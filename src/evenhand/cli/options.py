@@ -20,4 +20,4 @@ run_argument = click.argument("folder", metavar="RUN", type=click.Path(path_type
 
 def print_json(content: object) -> None:
     """Print a result as one line of JSON."""
-    click.echo(json.dumps(content, ensure_ascii=False))
+    click.echo(json.dumps(content, ensure_ascii=False, allow_nan=False))

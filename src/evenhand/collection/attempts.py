@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from math import isfinite
 from typing import Any
 
 from evenhand.formats.types import Reply, ToolCall
@@ -104,8 +105,22 @@ def as_row(attempt: Attempt, session: int) -> tuple[Any, ...]:
 
 
 def as_json(content: object) -> str:
-    """JSON in ASCII, so that lone surrogates in a model's text survive; what JSON does not know becomes its text."""
-    return json.dumps(content, sort_keys=True, default=str)
+    """JSON in ASCII, so that lone surrogates in a model's text survive; what JSON does not know becomes its text.
+
+    A provider's NaN becomes text too: SQLite reads the cell again, and has no word for it.
+    """
+    try:
+        return json.dumps(content, sort_keys=True, default=str, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(json.loads(json.dumps(content, default=str))), sort_keys=True)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, list):
+        return [_finite(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
 def parse_reply(text: str) -> Reply:

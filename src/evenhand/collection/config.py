@@ -75,4 +75,12 @@ def read_options(path: Path) -> dict[str, Options]:
         raise InputError(
             f"{plain!r} is not a model's table", where=str(path), mend='Start each model with ["PROVIDER/NAME"]'
         )
-    return as_record(_File, {"models": tables}, where=str(path), error=InputError).models
+    found = as_record(_File, {"models": tables}, where=str(path), error=InputError).models
+    for model, options in found.items():
+        if options.label and not (options.label.strip() and options.label.isprintable()):
+            raise InputError(
+                f"{model}.label: {options.label!r} is no label",
+                where=str(path),
+                mend="Give a word or two of printable text",
+            )
+    return found

@@ -7,6 +7,7 @@ and a figure that nobody checked is worse than none.
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -17,7 +18,6 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass as record
 
 from evenhand.errors import InputError
-from evenhand.files import exists
 from evenhand.records import CLOSED, Real, Text, as_record, read_toml
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _REPLY_TOKENS = {"rate": 5, "decide": 5, "purpose_choice": 5, "rank": 15, "rank_
 _OTHER_REPLY = 60
 """Tokens of a reply in form, before anything was measured: an allocation, a tool call, a sentence."""
 
-_Dollars = Annotated[Real, Field(ge=0)]
+_Dollars = Annotated[Real, Field(ge=0, le=1_000_000)]
 
 
 @record(frozen=True, slots=True, config=CLOSED)
@@ -90,7 +90,7 @@ def read_prices(given: Path | None, *, folder: Path) -> Prices:
     Raises:
         InputError: A file that cannot be read, or an entry that is no price.
     """
-    own = given or (folder / FILE if exists(folder / FILE, InputError) else None)
+    own = given or (folder / FILE if os.path.lexists(folder / FILE) else None)
     found: dict[str, Price] = {}
     for path in (own, SHIPPED) if own else (SHIPPED,):
         data = {"prices": read_toml(path, InputError)}

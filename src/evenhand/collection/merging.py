@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from evenhand.collection.ledger_file import open_ledger
@@ -24,15 +25,15 @@ def merge_ledgers(paths: Sequence[Path], target: Path, *, digests: Sequence[str]
 
     Args:
         paths: The ledgers; those that do not exist yet hold nothing.
-        target: The ledger to make.
+        target: The ledger to make, in a place of its own until the merge is whole.
         digests: The instruments' digests, one a ledger.
 
     Returns:
         `ledgers`, `attempts` and `repeated` (held by more than one).
 
     Raises:
-        RunError: The instruments differ, a respondent was asked with other settings elsewhere, or two ledgers hold
-            different attempts on one unit.
+        RunError: Nothing was collected, the instruments differ, a respondent was asked with other settings, or
+            two ledgers hold different attempts on one unit.
     """
     if len(set(digests)) > 1:
         raise RunError(
@@ -40,8 +41,12 @@ def merge_ledgers(paths: Sequence[Path], target: Path, *, digests: Sequence[str]
             where=", ".join(str(path.parent) for path in paths),
             mend="Merge only runs that were built from one study",
         )
-    if target.exists():
-        raise RunError("the run was collected into already", where=str(target), mend="Merge into a new folder with -o")
+    if not any(path.exists() for path in paths):
+        raise RunError(
+            "nothing was collected in any of the runs",
+            where=", ".join(str(path.parent) for path in paths),
+            mend="Collect first, with `evenhand run RUN --model ...`",
+        )
     counts = {"ledgers": 0, "attempts": 0, "repeated": 0}
     with open_ledger(target, digest=digests[0], write=True) as joined, joined.whole():
         for path in paths:
@@ -53,7 +58,7 @@ def merge_ledgers(paths: Sequence[Path], target: Path, *, digests: Sequence[str]
 
 def _copy(source: Ledger, joined: Ledger, counts: dict[str, int], *, where: str) -> None:
     counts["ledgers"] += 1
-    _copy_respondents(source, joined)
+    _copy_respondents(source, joined, where=where)
     sessions: dict[int, int] = {}
     for session, started, packages, platform in source.read("SELECT * FROM sessions ORDER BY session"):
         sessions[session] = joined.insert(
@@ -75,17 +80,22 @@ def _copy(source: Ledger, joined: Ledger, counts: dict[str, int], *, where: str)
             _copy_note(joined, table, row)
 
 
-def _copy_respondents(source: Ledger, joined: Ledger) -> None:
-    import json
-
+def _copy_respondents(source: Ledger, joined: Ledger, *, where: str) -> None:
     for respondent, model, arguments, settings, epochs, _ in source.read("SELECT * FROM respondents ORDER BY rowid"):
-        joined.register(
-            respondent,
-            model=model,
-            arguments=json.loads(arguments),
-            settings=json.loads(settings),
-            epochs=epochs,
-        )
+        try:
+            joined.register(
+                respondent,
+                model=model,
+                arguments=json.loads(arguments),
+                settings=json.loads(settings),
+                epochs=epochs,
+            )
+        except RunError:
+            raise RunError(
+                f"{respondent!r} was another model, or asked with other settings, in the runs before it",
+                where=where,
+                mend="Collect one of them again under a label of its own, with --as, and merge that",
+            ) from None
 
 
 def _copy_note(joined: Ledger, table: str, row: tuple[Any, ...]) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evenhand.collection.config import Options
@@ -39,7 +40,8 @@ class Respondent:
         options: Its own settings beyond the study's.
 
     Raises:
-        InputError: An argument that looks like a key, or a label that is blank or not printable.
+        InputError: An argument that looks like a key or is nothing that JSON holds, or a label that is blank or not
+            printable.
     """
 
     model: str
@@ -55,8 +57,16 @@ class Respondent:
                 where="model arguments",
                 mend="Keys come from the environment: arguments are kept with the results",
             )
+        try:
+            json.dumps({"arguments": dict(self.arguments), "options": asdict(self.options)}, allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as problem:
+            raise InputError(
+                f"an argument or setting cannot be sent as JSON ({problem})",
+                where=self.model,
+                mend="Use text, finite numbers, true, false, lists and tables",
+            ) from None
         if self.label and (not self.label.strip() or not self.label.isprintable()):
-            raise InputError(f"{self.label!r} is no label", where="--as", mend="Give a word or two of printable text")
+            raise InputError(f"{self.label!r} is no label", where="label", mend="Give a word or two of printable text")
 
     @property
     def id(self) -> str:
