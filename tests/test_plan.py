@@ -164,6 +164,7 @@ def test_settings_and_margins_are_merged_over_the_preset(write, presets):
         "reasoning": "off",
         "seed": 0,
         "malformed_retries": 1,
+        "grammar": "off",
     }
     assert plan.margins == {"rank": 0.1, "rate": 0.3, "allocate": 5.0}
 

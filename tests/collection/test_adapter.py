@@ -22,10 +22,13 @@ PRIVATE = [
     ("model._providers.util.batch", "Batcher._resolve_inflight_batch"),
     ("model._providers.util.batch", "Batcher._fail_and_cleanup_inflight_batch"),
     ("model._providers.util.batch", "Batcher._batch_worker"),
+    ("model._providers.util.batch", "Batch"),
+    ("model._providers.util.batch", "BatchRequest"),
     ("model._providers.util.batch_log", "set_batch_log_callback"),
     ("model._providers.util.batch_log", "set_batch_status_callback"),
     ("model._providers._openai_batch", "OpenAIBatcher._adapt_batch_info"),
     ("model._providers._openai_batch", "OpenAIBatcher._parse_jsonl_line"),
+    ("model._providers._openai_batch", "OpenAIBatcher._results_from_rejection"),
     ("model._providers._together_batch", "TogetherBatcher._adapt_batch_info"),
     ("model._providers.openai_compatible", "OpenAICompatibleAPI"),
     ("_util.background", "run_in_background"),
@@ -49,6 +52,14 @@ def test_inspect_is_within_the_range_these_tests_were_passed_with():
     assert tuple(map(int, lowest.split("."))) <= installed <= tuple(map(int, highest.split(".")))
 
 
+def test_a_batcher_keeps_what_a_re_attachment_writes_to():
+    from inspect_ai.model._generate_config import BatchConfig
+    from inspect_ai.model._providers._openai_batch import OpenAIBatcher
+
+    batcher = OpenAIBatcher(None, BatchConfig(), None, None)
+    assert (batcher._inflight_batches, batcher._is_batch_worker_running) == ({}, False)
+
+
 def imported(path):
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -56,6 +67,8 @@ def imported(path):
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and " " not in node.value:
+            yield node.value
 
 
 def test_no_other_module_reaches_past_inspects_public_names():

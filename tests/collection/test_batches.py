@@ -98,6 +98,12 @@ def test_a_batch_whose_requests_all_fail_says_why(batched, kept):
         batched(server, units=3, max_retries=0)
 
 
+def test_a_rejected_batch_says_why(batched):
+    rejected = FaultServer(answer=echo(rating), batches=Batches(reject=("the organisation has no batch quota",)))
+    with rejected as server, pytest.raises(CollectionError, match="no batch quota"):
+        batched(server, units=3, max_retries=0)
+
+
 def test_an_error_line_fails_its_own_request_and_no_other(batched, kept):
     """Inspect gives up a whole batch, paid results and all, where one line is an error with a body."""
     with FaultServer(answer=echo(rating), batches=Batches(fail_one=1)) as server:

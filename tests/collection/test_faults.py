@@ -41,7 +41,7 @@ def test_a_passing_fault_is_asked_again_and_each_request_is_a_row(name, ask, kep
 
 def test_a_request_that_hangs_ends_at_the_timeout(ask, kept):
     with FaultServer(fault=once("hang")) as server:
-        ask(server, units=1, timeout=1)
+        ask(server, units=1, timeout=3)
         assert [row[3] for row in kept.rows()] == ["error", "answered"]
         assert "Timeout" in kept.rows("error_class")[0][0]
         assert len(server.journal) == 2

@@ -14,7 +14,7 @@ from evenhand.collection.ledger_file import open_ledger
 from evenhand.collection.models import Respondent
 from evenhand.collection.parity import ABOVE, BELOW, NO_CALL, deviations, sent_settings
 from evenhand.collection.reasoning import least_effort, next_effort
-from evenhand.errors import CollectionError, InputError
+from evenhand.errors import CollectionError, InputError, RunError
 from evenhand.instrument import Slot, Unit
 from evenhand.plan import load_plan
 
@@ -81,7 +81,7 @@ def test_each_way_to_stray_has_its_phrase():
         "temperature sent with another value",
         "seed not sent",
         "reasoning used although asked to be off",
-        "reasoning at the vendor's least (low), not off",
+        "reasoning effort low, not off",
         "tool choice not forced",
     ]
     assert deviations(asked, None, refused={}, usage={}, reasoned=False, degraded=True)[-1] == "tool choice not forced"
@@ -147,7 +147,7 @@ def test_reasoning_steps_down_to_what_the_model_knows(ask, kept, fairfund, tmp_p
         assert [seen.body.get("reasoning_effort") for seen in server.journal] == ["none", "minimal"] + ["low"] * 5
     found, _ = strayed(tmp_path, fairfund.digest, fairfund.units)
     assert found == {
-        "reasoning at the vendor's least (low), not off": (5, 5),
+        "reasoning effort low, not off": (5, 5),
         "reasoning_effort refused by the provider, low sent instead": (5, 5),
     }
 
@@ -304,7 +304,7 @@ def test_a_claude_that_thinks_is_noted_where_functions_are_forced(monkeypatch):
         assert sum("forced tool choice is not applied" in text for text in found) == expected
 
 
-def test_a_model_has_its_own_settings_in_a_file(tmp_path, ask):
+def test_a_model_has_its_own_settings_in_a_file(tmp_path, ask, fairfund):
     path = tmp_path / "models.toml"
     path.write_text(
         '["openai-api/fault/faulty"]\nlabel = "own"\nreasoning_effort = "low"\nomit = ["seed"]\nmax_connections = 2\n'
@@ -317,6 +317,39 @@ def test_a_model_has_its_own_settings_in_a_file(tmp_path, ask):
         ask(server, units=2, respondents=[Respondent("openai-api/fault/faulty", base, options.label, options)])
         body = server.journal[0].body
     assert (body["reasoning_effort"], body["routing"], "seed" in body) == ("low", "here", False)
+    with open_ledger(tmp_path / "ledger.db", digest=fairfund.digest) as ledger:
+        rows = deviation_rows(ledger, "own", {unit.key: unit.format for unit in fairfund.units})
+    assert {row["deviation"]: row["calls"] for row in rows} == {
+        "seed left out, the model's own setting": 2,
+        "reasoning_effort low, the model's own setting": 2,
+        "extra_body, the model's own setting": 2,
+        "reasoning effort low, not off": 2,
+    }
+
+
+def test_an_automatic_tool_choice_of_the_models_own_is_listed_and_is_another_label(ask, fairfund, tmp_path):
+    automatic = Options(tool_choice="auto", grammar="regex")
+    with FaultServer(answer=lambda request: {"decision": 1}) as server:
+        base = {"base_url": server.base_url}
+        ask(server, units=TOOLS[:2], respondents=[Respondent("openai-api/fault/faulty", base, "m", automatic)])
+        assert {seen.body["tool_choice"] for seen in server.journal} == {"auto"}
+        with pytest.raises(RunError, match="another label"):
+            ask(server, units=TOOLS)
+    assert set(strayed(tmp_path, fairfund.digest, TOOLS)[0]) == {
+        "tool choice not forced, the model's own setting",
+        "grammar regex, the model's own setting",
+    }
+
+
+def test_a_setting_is_not_changed_once_something_passed_in_this_session_or_before(ask, kept, fairfund):
+    """A refusal after a success would leave one run asked in two ways."""
+    rank = [unit for unit in fairfund.units if unit.format == "rank"][:1]
+    with FaultServer() as server:
+        ask(server, units=4)
+        server.fault = lambda n, request: refuse(400, "seed is not supported")
+        ask(server, units=[*fairfund.units[:5], *rank])
+        assert all("seed" in seen.body for seen in server.journal)
+    assert Counter(row[3] for row in kept.rows()) == {"answered": 4, "error": 2}
 
 
 @pytest.mark.parametrize(

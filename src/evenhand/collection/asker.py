@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 from evenhand.collection.adapter import batches
 from evenhand.collection.adapter.wire import recording
 from evenhand.collection.calls import Call, attempt_of, read_call
+from evenhand.collection.config import own_deviations
 from evenhand.collection.failures import Failure, classify
+from evenhand.collection.monitor import is_tool_format
 from evenhand.collection.requests import inspect_config, inspect_tools, request_settings, unit_settings
 
 if TYPE_CHECKING:
@@ -179,7 +181,7 @@ class Asker:
         """Whether the request was refused for a setting that can be left out, before the format's first success."""
         if failure.status not in {400, 422} or unit.format in self.health.proven:
             return False
-        if not self.refusals.learn(asked, unit.format, failure.message):
+        if not self.refusals.learn(asked, unit.format, failure.message, fresh=not self.health.proven):
             return False
         self.health.rejections.clear()
         self.health.stop = None
@@ -220,7 +222,9 @@ class Asker:
 
     def _settle_accounts(self, call: Call, rest: Rest) -> None:
         """Read the reply, record the attempt, and keep count of health, tokens and money."""
-        read = read_call(call, refused=self.refusals.of(call.unit.format), monitor=self.monitor)
+        format = call.unit.format
+        own = own_deviations(self.respondent.options, self.settings, tools=is_tool_format(format))
+        read = read_call(call, refused=self.refusals.of(format), monitor=self.monitor, own=own)
         rest.status, rest.ratio, rest.called = read.status, read.ratio, read.called
         attempt = attempt_of(call, read, self.respondent.id)
         if self.conduct.batch:

@@ -14,7 +14,7 @@ from evenhand.collection.replies import reply_of
 from evenhand.collection.requests import shown_characters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from inspect_ai.model import ModelOutput
 
@@ -71,13 +71,14 @@ class Read:
         return bool(self.reply and self.reply.tool_calls)
 
 
-def read_call(call: Call, *, refused: Mapping[str, Any], monitor: Monitor) -> Read:
+def read_call(call: Call, *, refused: Mapping[str, Any], monitor: Monitor, own: Sequence[str] = ()) -> Read:
     """Read what came back.
 
     Args:
         call: A call that has ended.
         refused: Settings that the provider refused at the pre-flight, and what was sent instead.
         monitor: What the pre-flight found.
+        own: How the model is asked otherwise by its own settings.
     """
     reply = reply_of(call.output) if call.output else None
     usage = call.output.usage.model_dump(exclude_none=True) if call.output and call.output.usage else None
@@ -85,7 +86,8 @@ def read_call(call: Call, *, refused: Mapping[str, Any], monitor: Monitor) -> Re
     sent = parity.sent_settings(call.wire.request)
     strayed: list[str] = []
     if reply:
-        strayed = parity.deviations(
+        strayed = [*own]
+        strayed += parity.deviations(
             call.asked,
             sent,
             refused=refused,

@@ -26,6 +26,8 @@ from evenhand.records import CLOSED, DISTINCT, Text, Whole, as_record, read_toml
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from evenhand.plan import Settings
+
 Grammar = Literal["off", "schema", "gbnf", "regex"]
 Omitted = Literal["temperature", "top_p", "seed"]
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
@@ -33,7 +35,7 @@ Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class Options:
-    """One model's own settings; each that differs from the study's is listed as a deviation.
+    """One model's own settings; each that changes how it is asked is listed as a deviation of every call.
 
     Attributes:
         label: The model's id in the results, as with `--as`.
@@ -56,6 +58,28 @@ class Options:
     tool_choice: Literal["forced", "auto"] = "forced"
     grammar: Grammar | None = None
     extra_body: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+def own_deviations(options: Options, settings: Settings, *, tools: bool) -> list[str]:
+    """How a model is asked otherwise than the study says, by its own options.
+
+    Args:
+        options: The model's.
+        settings: The study's.
+        tools: Whether the unit offers functions.
+    """
+    found = [f"{name} left out, the model's own setting" for name in options.omit]
+    if options.reasoning_effort is not None:
+        found.append(f"reasoning_effort {options.reasoning_effort}, the model's own setting")
+    if options.reasoning_tokens is not None:
+        found.append("reasoning_tokens, the model's own setting")
+    if tools and options.tool_choice == "auto":
+        found.append("tool choice not forced, the model's own setting")
+    if options.grammar is not None and options.grammar != settings.grammar:
+        found.append(f"grammar {options.grammar}, the model's own setting")
+    if options.extra_body:
+        found.append("extra_body, the model's own setting")
+    return found
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)

@@ -109,9 +109,13 @@ def _causes(problem: BaseException) -> Iterator[BaseException]:
 
 def _root(problem: BaseException) -> BaseException:
     """What an exception was raised from on purpose; what it was only raised amid says less."""
-    last: Any = getattr(problem, "last_attempt", None)
-    inner = (last.exception() if last is not None else None) or problem.__cause__
-    return _root(inner) if inner is not None and inner is not problem else problem
+    seen: list[BaseException] = []
+    link: BaseException | None = problem
+    while link is not None and link not in seen:
+        seen.append(link)
+        last: Any = getattr(link, "last_attempt", None)
+        link = (last.exception() if last is not None else None) or link.__cause__
+    return seen[-1]
 
 
 def _status(problem: BaseException) -> int | None:

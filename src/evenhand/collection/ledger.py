@@ -235,7 +235,17 @@ def now() -> str:
 @cache
 def _packages() -> dict[str, str]:
     versions = {"python": platform.python_version()}
-    for package in ("evenhand", "inspect_ai", "openai", "anthropic", "google-genai", "mistralai"):
+    for package in (
+        "evenhand",
+        "inspect_ai",
+        "openai",
+        "anthropic",
+        "google-genai",
+        "mistralai",
+        "xai-sdk",
+        "groq",
+        "together",
+    ):
         try:
             versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:

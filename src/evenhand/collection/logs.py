@@ -11,7 +11,7 @@ from evenhand.collection.calls import Call, attempt_of, read_call
 from evenhand.collection.failures import Failure
 from evenhand.collection.models import Respondent
 from evenhand.collection.monitor import Monitor
-from evenhand.collection.requests import request_settings, unit_settings
+from evenhand.collection.requests import request_settings, standing_settings, unit_settings
 from evenhand.collection.secrets import redact
 from evenhand.errors import InputError
 
@@ -157,7 +157,7 @@ def _register(ledger: Ledger, log: EvalLog, respondent: Respondent, settings: Se
         respondent.id,
         model=respondent.model,
         arguments=dict(respondent.arguments),
-        settings=request_settings(settings, respondent, seed=settings.seed),
+        settings=standing_settings(settings, respondent),
         epochs=log.eval.config.epochs or 1,
     )
 

@@ -25,8 +25,21 @@ _SECRET = re.compile(
 )
 
 
-# Providers whose client retries by itself, unseen, unless its own `max_retries` says otherwise.
-_RETRYING = frozenset({"openai", "openai-api", "anthropic", "openrouter", "together", "groq", "grok", "fireworks"})
+_OPENAI_CLIENTS = (
+    *(
+        "openai",
+        "openai-api",
+        "openai-api-completions",
+        "openrouter",
+        "together",
+        "fireworks",
+        "deepseek",
+        "perplexity",
+    ),
+    *("sambanova", "cloudflare", "moonshot", "meta", "ollama", "vllm", "sglang", "hf-inference-providers"),
+)
+_SILENT = frozenset({*_OPENAI_CLIENTS, "anthropic", "groq"})
+"""Providers whose client retries by itself, unseen, unless its own `max_retries` says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +91,7 @@ class Respondent:
 
 
 BATCHES_AT_ONCE = 4
+"""How many batches' worth of requests are under way in batch mode, in place of `max_connections`."""
 
 
 def connections(respondent: Respondent, conduct: Conduct) -> int:
@@ -103,7 +117,7 @@ def make_model(respondent: Respondent, conduct: Conduct, lexicon: Lexicon | None
     provider = respondent.model.partition("/")[0]
     if provider == "sim":
         arguments["lexicon"] = lexicon
-    elif provider in _RETRYING:
+    elif provider in _SILENT:
         arguments.setdefault("max_retries", 0)
     try:
         return get_model(

@@ -117,7 +117,7 @@ def _reasoning(asked: Mapping[str, Any], usage: Mapping[str, Any], *, reasoned: 
         if used:
             yield "reasoning used although asked to be off"
         if effort not in {None, "none"}:
-            yield f"reasoning at the vendor's least ({effort}), not off"
+            yield f"reasoning effort {effort}, not off"
     elif (effort not in {None, "none"} or asked.get("reasoning_tokens")) and not used:
         yield "reasoning asked for, none used"
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.collection.failures import Failure
 from evenhand.collection.ledger import now
+from evenhand.collection.models import connections
 from evenhand.collection.monitor import LOWEST, is_tool_format
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ async def look_ahead(
     for items in chosen.values():
         await ask(items[0])
     others = [item for items in chosen.values() for item in items[1:]]
-    width = max(1, asker.conduct.max_connections)
+    width = connections(asker.respondent, asker.conduct)
     for start in range(0, len(others), width):
         await asyncio.gather(*(ask(item) for item in others[start : start + width]))
     if asker.stopped:

@@ -47,9 +47,18 @@ class Refusals:
         replaced = {**asked, **{name: value for name, value in self.of(format).items() if name in asked}}
         return {name: value for name, value in replaced.items() if value is not None}
 
-    def learn(self, asked: Mapping[str, Any], format: str, message: str) -> bool:
-        """Take up a 400's message; False where it names nothing that could be asked otherwise."""
+    def learn(self, asked: Mapping[str, Any], format: str, message: str, *, fresh: bool) -> bool:
+        """Take up a refusal's message; False where it names nothing that may be asked otherwise now.
+
+        Args:
+            asked: What was asked.
+            format: The unit's format, which had no success yet.
+            message: What the provider said.
+            fresh: Whether no format had a success yet; only then may a setting of all formats change.
+        """
         for name, pattern in _NAMED:
+            if name != "tool_choice" and not fresh:
+                continue
             if name in asked and pattern.search(message) and not (name == "tool_choice" and asked[name] != FORCED):
                 place = format if name == "tool_choice" else _EVERY
                 # Another request, under way at the same time, may have learnt it already.

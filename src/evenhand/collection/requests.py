@@ -49,6 +49,13 @@ def request_settings(settings: Settings, respondent: Respondent, *, seed: int) -
     return {name: value for name, value in asked.items() if value not in (None, {}, "") and name not in options.omit}
 
 
+def standing_settings(settings: Settings, respondent: Respondent) -> dict[str, Any]:
+    """What a respondent's id stands for: the settings of all its requests, asked of the same id ever after."""
+    asked = request_settings(settings, respondent, seed=settings.seed)
+    automatic = respondent.options.tool_choice != FORCED
+    return asked | ({"tool_choice": respondent.options.tool_choice} if automatic else {})
+
+
 def _grammar(settings: Settings, respondent: Respondent) -> str | None:
     """How the answer's form is enforced; the small local model almost never answers in form by itself."""
     chosen = respondent.options.grammar or settings.grammar

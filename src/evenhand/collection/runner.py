@@ -22,7 +22,7 @@ from evenhand.collection.monitor import read_monitor
 from evenhand.collection.pilot import check_batches
 from evenhand.collection.planning import check_plan, warnings
 from evenhand.collection.refusals import read_refusals
-from evenhand.collection.requests import request_settings
+from evenhand.collection.requests import standing_settings
 from evenhand.errors import CollectionError, EvenhandError
 from evenhand.seeds import generator
 
@@ -134,7 +134,7 @@ def collect(
             respondent.id,
             model=respondent.model,
             arguments=dict(respondent.arguments),
-            settings=request_settings(errand.settings, respondent, seed=errand.settings.seed),
+            settings=standing_settings(errand.settings, respondent),
             epochs=errand.epochs,
         )
     askers = [
@@ -208,6 +208,8 @@ async def _collect_one(work: list[tuple[Unit, int]], asker: Asker, progress: Pro
     found = [(unit, epoch, standings.get((unit.key, epoch))) for unit, epoch in work]
     todo = [item for item in found if not is_final(item[2], asker.settings)]
     who = asker.respondent.id
+    # What passed in an earlier session stays as it was asked then.
+    asker.health.proven.update(unit.format for unit, _, standing in found if standing and standing.status != "error")
     progress.start(who, _by_arm(found, todo))
 
     def advance(unit: Unit, rest: Rest) -> None:

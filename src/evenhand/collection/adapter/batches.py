@@ -109,6 +109,7 @@ def lasting(post: Post) -> Generator[None]:
         (batcher, "_resolve_inflight_batch", _resolve),
         (batcher, "_fail_and_cleanup_inflight_batch", _give_up),
         (openai, "_parse_jsonl_line", _parse),
+        (openai, "_results_from_rejection", _reject),
         (openai, "_adapt_batch_info", _adapt),
         (together, "_adapt_batch_info", _adapt),
     ]
@@ -255,6 +256,20 @@ def _parse(post: Post, original: Any) -> Any:  # noqa: ARG001 (one signature for
             return own, problem
 
     return parse
+
+
+def _reject(post: Post, original: Any) -> Any:  # noqa: ARG001 (one signature for all)
+    """A batch that is rejected as a whole says why, however many errors it names."""
+
+    def reject(batcher: Any, batch: Any, errors: Any) -> dict[str, Any]:
+        named: list[Any] = getattr(errors, "data", None) or []
+        if not named or len(named) == len(batch.requests):
+            return original(batcher, batch, errors)
+        said: Counter[str] = Counter(str(error.message) for error in named)
+        problem = RuntimeError(f"the batch {batch.id} was rejected ({said.most_common(1)[0][0]})")
+        return dict.fromkeys(batch.requests, problem)
+
+    return reject
 
 
 def _adapt(post: Post, original: Any) -> Any:
