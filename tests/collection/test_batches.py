@@ -1,5 +1,6 @@
 """Batch mode against the batch interface of a local server."""
 
+import asyncio
 import json
 import sqlite3
 from collections import Counter
@@ -9,6 +10,7 @@ import pytest
 from tests.servers.batches import Batches
 from tests.servers.faults import FaultServer
 
+from evenhand.collection import runner
 from evenhand.collection.deviations import served
 from evenhand.collection.ledger_file import open_ledger
 from evenhand.errors import CollectionError, InputError
@@ -135,21 +137,14 @@ def test_a_refused_batch_ends_its_requests_and_leaves_nothing_waiting(batched, k
     assert {row[2] for row in kept.rows("unit, attempt, status")} == {"error"}
 
 
-def test_batches_under_way_are_taken_up_by_the_next_session(batched, kept, fairfund, tmp_path):
+def test_batches_under_way_are_taken_up_by_the_next_session(batched, kept, fairfund, tmp_path, monkeypatch):
     """A session that dies while batches are under way: the next one waits for them instead of paying again."""
-    import asyncio
-
     with FaultServer(answer=echo(rating), batches=Batches(polls=0)) as server:
         batched(server, units=1)
         server.batches.polls = 10**9
-
-        def die(*_):
-            if len(server.batches.made) >= 3:
-                raise asyncio.CancelledError
-            return
-
-        with pytest.raises((asyncio.CancelledError, KeyboardInterrupt)):
-            dying(batched, server, die)
+        with monkeypatch.context() as patched:
+            patched.setattr(runner, "_collect_all", dying_when(lambda: len(server.batches.made) >= 4))
+            batched(server, units=11)
         before = server.batches.asked.copy()
         with open_ledger(tmp_path / "ledger.db", digest=fairfund.digest) as ledger:
             left = served(ledger, "m")["unsettled_batch_items"]
@@ -162,21 +157,20 @@ def test_batches_under_way_are_taken_up_by_the_next_session(batched, kept, fairf
         assert served(ledger, "m")["unsettled_batch_items"] == 0
 
 
-def dying(batched, server, die):
-    """A collection that is cancelled as soon as its batches are with the provider."""
-    import threading
-    import time
+def dying_when(due):
+    """A collection that is gone, in the middle of everything, as soon as something is due."""
+    whole = runner._collect_all
 
-    def watch():
-        while len(server.batches.made) < 4:
-            time.sleep(0.01)
-        time.sleep(0.2)
-        import _thread
+    async def collect_all(*arguments):
+        task = asyncio.ensure_future(whole(*arguments))
+        while not due():
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.2)
+        task.cancel()
+        _, waiting = await asyncio.wait([task], timeout=20)
+        assert not waiting, "a request under way did not let itself be ended"
 
-        _thread.interrupt_main()
-
-    threading.Thread(target=watch, daemon=True).start()
-    batched(server, units=11)
+    return collect_all
 
 
 def test_a_batch_that_is_gone_is_sent_again_after_some_patience(batched, kept, fairfund, tmp_path, monkeypatch):

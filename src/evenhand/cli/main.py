@@ -43,6 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _interrupt(*_: object) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # So a shell starts jobs in the background: Ctrl-C is not for them, an order to end is.
+        raise KeyboardInterrupt
     signal.raise_signal(signal.SIGINT)
 
 
