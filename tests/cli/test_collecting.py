@@ -17,17 +17,6 @@ from evenhand.cli import main
 PRICES = '["openai-api/fault/*"]\ninput = 2.0\noutput = 10.0\nbatch = 0.5\n'
 
 
-@pytest.fixture
-def evenhand(capsys):
-    def run(*arguments):
-        with pytest.raises(SystemExit) as stopped:
-            main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        return stopped.value.code, printed.out, printed.err
-
-    return run
-
-
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("collecting") / "run"

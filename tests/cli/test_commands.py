@@ -16,19 +16,6 @@ import pytest
 from evenhand.cli import main
 
 
-@pytest.fixture
-def evenhand(capsys):
-    """Run a command in this process: exit code, standard output, standard error."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as stopped:
-            main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        return stopped.value.code, printed.out, printed.err
-
-    return run
-
-
 @pytest.fixture(scope="module")
 def collected(tmp_path_factory):
     """A fairfund run with a simulated model, made by the commands."""
