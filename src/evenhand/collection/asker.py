@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from evenhand.collection.models import Respondent
     from evenhand.collection.monitor import Monitor
     from evenhand.collection.refusals import Refusals
+    from evenhand.collection.simulated import SimulatedAPI
     from evenhand.instrument import Unit
     from evenhand.plan import Settings
 
@@ -144,6 +145,7 @@ class Asker:
     monitor: Monitor
     purse: Purse
     price: Price | None = None
+    simulated: SimulatedAPI | None = None
 
     @property
     def stopped(self) -> bool:
@@ -217,6 +219,10 @@ class Asker:
         tools, choice = inspect_tools(call.unit, call.asked.get("tool_choice", "auto"))
         timeout = None if self.conduct.batch else self.conduct.timeout
         config = inspect_config(call.unit, call.asked, timeout=timeout, batch=self.conduct.batch_config)
+        if self.simulated:
+            # Between units, the rest of the loop has its turn: other models, an order to end.
+            await asyncio.sleep(0)
+            return self.simulated.answer(call.unit.prompt, tools, choice, config)
         with batches.item(self.respondent.id, call.unit.key, call.epoch, call.attempt):
             return await self.model.generate(call.unit.prompt, tools=tools, tool_choice=choice, config=config)
 

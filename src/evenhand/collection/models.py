@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from inspect_ai.model import Model
 
     from evenhand.collection.asker import Conduct
+    from evenhand.collection.simulated import SimulatedAPI
     from evenhand.respondents import Lexicon
 
 _SECRET = re.compile(
@@ -94,9 +95,15 @@ BATCHES_AT_ONCE = 4
 """How many batches' worth of requests are under way in batch mode, in place of `max_connections`."""
 
 
+LOCAL_AT_ONCE = 2
+"""How many requests are under way at the small local model, unless its own options say otherwise."""
+
+
 def connections(respondent: Respondent, conduct: Conduct) -> int:
     """How many requests of a respondent are under way at once; in batch mode as many as fill a few batches."""
-    at_once = respondent.options.max_connections or conduct.max_connections
+    # A model on this machine's processors answers no faster for more: the rest would only time out in its queue.
+    most = LOCAL_AT_ONCE if respondent.model.startswith("local/") else conduct.max_connections
+    at_once = respondent.options.max_connections or min(conduct.max_connections, most)
     return conduct.batch * BATCHES_AT_ONCE if conduct.batch else at_once
 
 
@@ -135,6 +142,17 @@ def make_model(respondent: Respondent, conduct: Conduct, lexicon: Lexicon | None
             where=respondent.model,
             mend="Check the provider's name, its package and its key",
         ) from None
+
+
+def simulated(model: Model) -> SimulatedAPI | None:
+    """The simulated respondent behind a model; None for a model that is reached through a provider's client.
+
+    Inspect's `Model.generate` limits connections, retries, times out and records the wire. None of it applies to a
+    respondent in this process, and it takes most of the time that a unit takes.
+    """
+    from evenhand.collection.simulated import SimulatedAPI
+
+    return model.api if isinstance(model.api, SimulatedAPI) else None
 
 
 def _plain(problem: Exception) -> str:

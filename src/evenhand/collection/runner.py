@@ -17,7 +17,7 @@ from evenhand.collection import preflight
 from evenhand.collection.adapter.batches import lasting, open_post
 from evenhand.collection.asker import Asker, Conduct, Health
 from evenhand.collection.costs import Prices, open_purse
-from evenhand.collection.models import connections, make_model
+from evenhand.collection.models import connections, make_model, simulated
 from evenhand.collection.monitor import read_monitor
 from evenhand.collection.pilot import check_batches
 from evenhand.collection.planning import check_plan, warnings
@@ -144,6 +144,7 @@ def collect(
             monitor=read_monitor(ledger, respondent.id),
             purse=purse,
             price=prices.find(respondent.model),
+            simulated=simulated(model),
         )
         for respondent, model in zip(respondents, models, strict=True)
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspect_ai.model import (
     ChatCompletionChoice,
@@ -17,6 +17,9 @@ from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
 from evenhand import __version__
 from evenhand.respondents import Lexicon, ToolOffer, behaviour, respond
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class SimulatedAPI(ModelAPI):
@@ -50,8 +53,14 @@ class SimulatedAPI(ModelAPI):
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """Answer one request."""
+        """Answer one request of Inspect's."""
         prompt = "\n\n".join(message.text for message in input)
+        return self.answer(prompt, tools, tool_choice, config)
+
+    def answer(
+        self, prompt: str, tools: Sequence[ToolInfo], tool_choice: ToolChoice | None, config: GenerateConfig
+    ) -> ModelOutput:
+        """Answer one request. It takes no connection, cannot fail on the way and has no wire to record."""
         offers = [ToolOffer(tool.name, tuple(tool.parameters.properties)) for tool in tools if tool_choice != "none"]
         response = respond(
             prompt,
