@@ -1,19 +1,23 @@
-"""From a plan to its instrument: packs loaded, arms checked, bundles composed, prompts worded."""
+"""From a plan to its instrument: packs loaded, arms checked, bundles composed, prompts worded, totals held."""
 
 from __future__ import annotations
 
 from collections import Counter
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from evenhand import formats
-from evenhand.design.bundles import DESIGNS, compose
+from evenhand.design.designs import DESIGNS, compose
 from evenhand.design.stimuli import assemble
 from evenhand.errors import DesignError, StudyError
 from evenhand.instrument import Instrument, Slot, Unit
 from evenhand.packs import Pack, load_pack
+from evenhand.probes import deal_rotations, is_probe, make_probes
+from evenhand.soundness import find_faults
 
 if TYPE_CHECKING:
     from evenhand.design.bundles import Bundle
+    from evenhand.design.stimuli import Stimulus
     from evenhand.plan import Arm, Plan
 
 
@@ -21,8 +25,8 @@ def build_instrument(plan: Plan) -> Instrument:
     """Build the instrument of a plan: the same plan and packs give the same bytes.
 
     Raises:
-        StudyError: An arm names an unknown format, design or wording, or a format and design that do not go
-            together.
+        StudyError: An arm names an unknown format, design or wording, a format and design that do not go
+            together, or the units do not add up to the plan's totals.
         PackError: A pack cannot be loaded.
         DesignError: A design cannot be built from its pack, or is confounded there and the arm does not allow it.
     """
@@ -33,20 +37,44 @@ def build_instrument(plan: Plan) -> Instrument:
             mend=f"Make its run with `evenhand import {plan.imported} PATH -o RUN`",
         )
     packs = {name: load_pack(name, beside=plan.folder) for name in dict.fromkeys(arm.pack for arm in plan.arms)}
-    composed: dict[tuple[str, str], tuple[Bundle, ...]] = {}
-    units: list[Unit] = []
     for arm in plan.arms:
-        pack = packs[arm.pack]
-        _check_arm(arm, pack)
-        if (arm.design, arm.pack) not in composed:
-            composed[arm.design, arm.pack] = compose(arm.design, pack, seed=plan.seed)
-        found = [_unit(arm, pack, bundle) for bundle in composed[arm.design, arm.pack]]
-        if not arm.allow_confounded:
-            _require_sound(Instrument(tuple(found)))
-        units.extend(found)
-    instrument = Instrument(tuple(units))
+        _check_arm(arm, packs[arm.pack])
+    made = _compose_arms(plan, packs)
+    for arm in plan.arms:
+        if is_probe(arm.format):
+            made[arm.name] = make_probes(arm, packs[arm.pack], _probed(arm, made), seed=plan.seed)
+        elif not arm.allow_confounded:
+            _require_sound(Instrument(made[arm.name]))
+    units = [unit for arm in plan.arms for unit in made[arm.name]]
+    instrument = Instrument(tuple(deal_rotations(units, packs={pack.name: pack for pack in packs.values()})))
     _require_unique(instrument)
+    _require_whole(instrument)
+    _require_totals(instrument, plan)
     return instrument
+
+
+def _compose_arms(plan: Plan, packs: dict[str, Pack]) -> dict[str, tuple[Unit, ...]]:
+    """The units of every arm but the probes'; arms that share pack, design, number and draw share their bundles."""
+    composed: dict[tuple[str, str, int | None, str], tuple[Bundle, ...]] = {}
+    made: dict[str, tuple[Unit, ...]] = {}
+    for arm in plan.arms:
+        if is_probe(arm.format):
+            continue
+        pack, key = packs[arm.pack], (arm.pack, arm.design, arm.count, arm.draw)
+        if key not in composed:
+            composed[key] = compose(arm.design, pack, seed=plan.seed, count=arm.count, draw=arm.draw)
+        made[arm.name] = tuple(_unit(arm, pack, bundle) for bundle in composed[key][: arm.first])
+    return made
+
+
+def _probed(arm: Arm, made: dict[str, tuple[Unit, ...]]) -> tuple[Unit, ...]:
+    if arm.probes not in made:
+        raise StudyError(
+            f"the arm probes {arm.probes!r}, which is no arm that puts applications to models",
+            where=f"arm {arm.name}",
+            mend="Name the arm whose requests are asked about, in an arm before this one",
+        )
+    return made[arm.probes]
 
 
 def _require_sound(arm: Instrument) -> None:
@@ -56,8 +84,8 @@ def _require_sound(arm: Instrument) -> None:
         raise DesignError(
             f"{confounded.contrast} is confounded with {confounded.factor} ({confounded.pattern})",
             where=f"arm {confounded.arm}",
-            mend="Give the pack numbers of levels that this design can balance (five scenarios a category, five "
-            "framings, five names a cell), or accept it with allow_confounded = true in the arm",
+            mend="Give the pack numbers of levels, or the arm a number of units, that this design can balance "
+            "(docs/designs.md lists them), or accept it with allow_confounded = true in the arm",
         )
 
 
@@ -65,13 +93,26 @@ def _check_arm(arm: Arm, pack: Pack) -> None:
     where = f"arm {arm.name}"
     if arm.format not in formats.FORMATS:
         raise StudyError(f"unknown format {arm.format!r}", where=where, mend=f"Use one of {', '.join(formats.FORMATS)}")
+    _check_wording(arm, pack, where=where)
+    if is_probe(arm.format):
+        if arm.design != "probe" or not arm.probes:
+            raise StudyError(
+                f"{arm.format} asks what another arm's request was for",
+                where=where,
+                mend='Write design = "probe" and name the arm in probes',
+            )
+        return
     if arm.design not in DESIGNS:
-        raise StudyError(f"unknown design {arm.design!r}", where=where, mend=f"Use one of {', '.join(DESIGNS)}")
-    if arm.count is not None:
+        raise StudyError(f"unknown design {arm.design!r}", where=where, mend=f"Use one of {', '.join(DESIGNS)}, probe")
+    if arm.probes:
+        raise StudyError(
+            f"the format {arm.format!r} is no probe", where=where, mend="Leave probes out, or use a purpose format"
+        )
+    if arm.count is not None and DESIGNS[arm.design].count is None:
         raise StudyError(
             f"the design {arm.design!r} has a fixed number of units",
             where=where,
-            mend="Leave count out",
+            mend="Leave count out, or take the `first` so many",
         )
     bundle = DESIGNS[arm.design].context == "multi"
     if formats.is_bundle(arm.format) != bundle:
@@ -80,6 +121,9 @@ def _check_arm(arm: Arm, pack: Pack) -> None:
             where=where,
             mend=f"Give a format for {'several slots' if bundle else 'single slots'}",
         )
+
+
+def _check_wording(arm: Arm, pack: Pack, *, where: str) -> None:
     wordings = pack.wordings.get(arm.format, {})
     if arm.wording not in wordings:
         raise StudyError(
@@ -105,20 +149,25 @@ def _unit(arm: Arm, pack: Pack, bundle: Bundle) -> Unit:
         focal_axis=design.focal_axis,
         label=pack.slot_label,
         prompt=assemble(instruction, texts, label=pack.slot_label),
-        slots=tuple(
-            Slot(
-                position=position,
-                stimulus_id=stimulus.stimulus_id,
-                category=stimulus.profile.category,
-                scenario_id=stimulus.profile.scenario_id,
-                framing=stimulus.profile.framing,
-                name=stimulus.name.full,
-                name_rank=stimulus.name.rank,
-                race=stimulus.name.race,
-                gender=stimulus.name.gender,
-            )
-            for position, stimulus in enumerate(bundle.stimuli, start=1)
-        ),
+        slots=tuple(_slot(position, stimulus) for position, stimulus in enumerate(bundle.stimuli, start=1)),
+        reasoning=arm.reasoning,
+    )
+
+
+def _slot(position: int, stimulus: Stimulus) -> Slot:
+    return Slot(
+        position=position,
+        stimulus_id=stimulus.stimulus_id,
+        category=stimulus.profile.category,
+        scenario_id=stimulus.profile.scenario_id,
+        framing=stimulus.profile.framing,
+        name=stimulus.name.full,
+        name_rank=stimulus.name.rank,
+        race=stimulus.name.race,
+        gender=stimulus.name.gender,
+        stratum=stimulus.profile.stratum,
+        pseudo_group=stimulus.pseudo_group or None,
+        attribute=f"{stimulus.detail.kind}: {stimulus.detail.item}" if stimulus.detail else None,
     )
 
 
@@ -126,4 +175,31 @@ def _require_unique(instrument: Instrument) -> None:
     if len(instrument.by_key) == len(instrument.units):
         return
     repeated = next(key for key, times in Counter(unit.key for unit in instrument.units).items() if times > 1)
-    raise StudyError(f"the unit {repeated!r} occurs twice", where="instrument", mend="Give each arm one design")
+    raise StudyError(
+        f"the unit {repeated!r} occurs twice", where="instrument", mend="Give each arm one design, and fewer units"
+    )
+
+
+def _require_whole(instrument: Instrument) -> None:
+    faults = find_faults(instrument)
+    if faults:
+        raise DesignError(
+            faults[0] if len(faults) == 1 else f"{faults[0]} ({len(faults) - 1} more like it)",
+            where="instrument",
+            mend="Change the pack's texts or names, or give the arm another number of units",
+        )
+
+
+def _require_totals(instrument: Instrument, plan: Plan) -> None:
+    """Hold the units against what the plan says they come to."""
+    for total in plan.totals:
+        counted = sum(
+            (not total.tag or unit.tag == total.tag) and any(fnmatchcase(unit.arm, pattern) for pattern in total.arms)
+            for unit in instrument.units
+        )
+        if counted != total.units:
+            raise StudyError(
+                f"{total.name} comes to {counted:,} units a model, not {total.units:,}",
+                where="totals",
+                mend="Mend the arms, or the total they are held against",
+            )

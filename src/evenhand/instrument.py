@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 from evenhand import formats
 from evenhand.cells import guard, unguard
 from evenhand.design.balance import Check, check_composition
-from evenhand.design.bundles import DESIGNS
+from evenhand.design.designs import DESIGNS
 from evenhand.design.stimuli import disassemble
 from evenhand.errors import EvenhandError, InstrumentError
 from evenhand.packs.pack import NAME_SLOT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from evenhand.formats import Answer, Reply
@@ -35,7 +35,24 @@ UNITS, SLOTS, DIGEST = "units.jsonl", "slots.csv", "digest"
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One applicant's place in a unit, with everything the audit knows about the applicant."""
+    """One applicant's place in a unit, with everything the audit knows about the applicant.
+
+    A probe of a bundle has one slot that stands for no applicant: its texts are empty and its stimulus is the request.
+
+    Attributes:
+        position: From 1.
+        stimulus_id: Which text under which name.
+        category: The scenario's category.
+        scenario_id: Which scenario.
+        framing: Which framing; empty where the pack has none.
+        name: The full name.
+        name_rank: The name's place in its race x gender cell, from 1.
+        race: What the name signals.
+        gender: What the name signals.
+        stratum: The profile's quality, 1 the strongest; None in packs without strata.
+        pseudo_group: The letter in race's place in a placebo.
+        attribute: The irrelevant detail shown, `kind: item`.
+    """
 
     position: int
     stimulus_id: str
@@ -46,6 +63,9 @@ class Slot:
     name_rank: int
     race: str
     gender: str
+    stratum: int | None = None
+    pseudo_group: str | None = None
+    attribute: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +86,8 @@ class Unit:
         prompt: The text a model reads.
         slots: In order of position, from 1.
         options: Of a choice: the canonical options in the order they are shown, A first; else empty.
+        source: Of a probe: the key of the unit whose request it shows; else empty.
+        reasoning: `on` for a unit that is asked with reasoning enabled, of the models named for it; else empty.
     """
 
     arm: str
@@ -81,6 +103,8 @@ class Unit:
     prompt: str
     slots: tuple[Slot, ...]
     options: tuple[str, ...] = ()
+    source: str = ""
+    reasoning: str = ""
 
     @property
     def key(self) -> str:
@@ -100,6 +124,8 @@ class Unit:
 
 _HEAD_FIELDS = tuple(field.name for field in fields(Unit) if field.name != "slots")
 _SLOT_FIELDS = tuple(field.name for field in fields(Slot))
+_LATER = frozenset({"source", "reasoning", "stratum", "pseudo_group", "attribute"})
+"""Fields that came later: where they are empty the canonical content has none, so that older digests stand."""
 
 
 @dataclass(frozen=True)
@@ -141,19 +167,21 @@ class Instrument:
         return [{"arm": arm, "tag": tags[arm], "units": units[arm], "slots": slots[arm]} for arm in units]
 
     def texts(self) -> dict[tuple[str, str, str], str]:
-        """Every text that is shown, by domain, scenario and framing, the name replaced by `{name}`."""
+        """Every text that is shown, by domain, scenario and framing or detail, the name replaced by `{name}`."""
         return {
-            (unit.domain, slot.scenario_id, slot.framing): text
+            (unit.domain, slot.scenario_id, slot.framing or slot.attribute or ""): text
             for unit in self.units
+            if not unit.source
             for slot, text in zip(unit.slots, unit.contents(), strict=True)
         }
 
     def check(self) -> tuple[Check, ...]:
         """The composition of every arm: is each contrast of its design free of every nuisance factor?"""
-        designs = {unit.arm: DESIGNS[unit.bundle_type] for unit in self.units}
+        designs = {unit.arm: DESIGNS[unit.bundle_type] for unit in self.units if not unit.source}
         return tuple(
             check
             for arm, rows in self.rows().items()
+            if arm in designs
             for check in check_composition(arm, rows, contrasts=designs[arm].contrasts)
         )
 
@@ -161,8 +189,19 @@ class Instrument:
         """The slots of each arm as plain mappings, for composition checks."""
         rows: dict[str, list[dict[str, Any]]] = {}
         for unit in self.units:
-            rows.setdefault(unit.arm, []).extend(_fields(slot) | {"unit_id": unit.unit_id} for slot in unit.slots)
+            rows.setdefault(unit.arm, []).extend(_composition(slot, unit) for slot in unit.slots)
         return rows
+
+
+def asked_of(units: Sequence[Unit], attempted: Collection[str]) -> list[Unit]:
+    """The units that a respondent is asked: those with reasoning only where it was named for them.
+
+    Args:
+        units: The instrument's, or some of them.
+        attempted: Keys of the units that the respondent was sent; it was named where one of them asks for reasoning.
+    """
+    named = any(unit.reasoning and unit.key in attempted for unit in units)
+    return [unit for unit in units if named or not unit.reasoning]
 
 
 def save_instrument(instrument: Instrument, folder: Path) -> None:
@@ -224,6 +263,8 @@ def _parse_slots(text: str) -> Iterable[tuple[tuple[str, str], tuple[Slot, ...]]
         cells: dict[str, Any] = {column: unguard(cell) for column, cell in row.items()}
         key = (cells.pop("arm"), cells.pop("unit_id"))
         cells |= {column: int(cells[column]) for column in ("position", "name_rank")}
+        cells |= {column: cells.get(column) or None for column in ("stratum", "pseudo_group", "attribute")}
+        cells["stratum"] = int(cells["stratum"]) if cells["stratum"] else None
         slots.setdefault(key, []).append(Slot(**cells))
     return ((key, tuple(found)) for key, found in slots.items())
 
@@ -238,11 +279,18 @@ def _parse_units(text: str, slots: Mapping[tuple[str, str], tuple[Slot, ...]]) -
 
 
 def _head(unit: Unit) -> dict[str, Any]:
-    return {name: getattr(unit, name) for name in _HEAD_FIELDS}
+    return {name: value for name in _HEAD_FIELDS if (value := getattr(unit, name)) or name not in _LATER}
 
 
 def _fields(slot: Slot) -> dict[str, Any]:
-    return {name: getattr(slot, name) for name in _SLOT_FIELDS}
+    return {name: value for name in _SLOT_FIELDS if (value := getattr(slot, name)) or name not in _LATER}
+
+
+def _composition(slot: Slot, unit: Unit) -> dict[str, Any]:
+    """A slot as composition checks see it; without framings a scenario is the whole profile, and is called so."""
+    whole = not slot.framing
+    named = {"profile": slot.scenario_id if whole else None, "scenario_id": None if whole else slot.scenario_id}
+    return {name: getattr(slot, name) for name in _SLOT_FIELDS} | named | {"unit_id": unit.unit_id}
 
 
 def _canonical(content: object) -> str:

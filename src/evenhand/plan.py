@@ -2,14 +2,16 @@
 
 The shipped presets lie in `presets/`. A study file may start from one with `extends = "fairfund"`: its own keys then
 replace those of the preset, except that the tables `settings` and `margins` are merged, so that only the settings
-and margins it names are replaced. Arms and families are lists and are replaced as a whole.
+and margins it names are replaced. Arms, families and totals are lists and are replaced as a whole; new arms do away with the
+preset's totals.
 """
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
@@ -27,6 +29,9 @@ from evenhand.records import (
     at_least,
     read_toml,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PRESETS = Path(__file__).parent / "presets"
 _MERGED = ("settings", "margins")
@@ -68,8 +73,40 @@ class Family:
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
+class Total:
+    """What the accounting must come to; a build that does not is refused.
+
+    Attributes:
+        name: What is counted, for people.
+        units: Units a model.
+        arms: Patterns of arms.
+        tag: Only arms with this tag, where one is given.
+    """
+
+    name: Text
+    units: Annotated[Whole, Field(gt=0)]
+    arms: Annotated[tuple[Text, ...], at_least(1)] = ("*",)
+    tag: Text = ""
+
+
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class Arm:
-    """One pack x format x design x wording."""
+    """One pack x format x design x wording.
+
+    Attributes:
+        name: Names its units, `{pack}-{format}-{cell}` in the presets.
+        pack: A shipped pack's name or a folder.
+        format: How the answer is asked for.
+        design: How units are composed; `probe` for the formats that ask what another arm's request was for.
+        wording: Which of the pack's wordings.
+        count: How many units, of a design whose number is free, or of a probe.
+        tag: Planned families read `primary` rows alone.
+        allow_confounded: Build it although its groups see different applications; its results carry the note.
+        first: Only the first so many of the design's units.
+        draw: Names another draw of the same design, fresh bundles.
+        probes: The arm whose requests a probe asks about.
+        reasoning: `on` asks this arm with reasoning enabled, and only of the models named for it.
+    """
 
     name: Identifier
     pack: Text
@@ -79,6 +116,10 @@ class Arm:
     count: Annotated[Whole, Field(gt=0)] | None = None
     tag: Tag = "primary"
     allow_confounded: Flag = False
+    first: Annotated[Whole, Field(gt=0)] | None = None
+    draw: Identifier | Literal[""] = ""
+    probes: str = ""
+    reasoning: Literal["", "on"] = ""
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
@@ -94,6 +135,8 @@ class Plan:
         margins: Equivalence margins by format, in the format's own units, fixed beforehand; kept with the run for
             the analyses.
         families: Which contrasts are corrected together; kept with the run for the analyses.
+        totals: What units must add up to.
+        packs: Packs to put in the place of those the arms name, for a study that extends a preset.
         imported: The materials that an imported run holds; such a study is not built from packs.
         folder: Where the file lies; relative packs start there.
     """
@@ -106,6 +149,8 @@ class Plan:
     settings: Settings = field(default_factory=Settings)
     margins: dict[str, Annotated[Real, Field(gt=0)]] = field(default_factory=dict[str, float])
     families: tuple[Family, ...] = ()
+    totals: tuple[Total, ...] = ()
+    packs: dict[str, Text] = field(default_factory=dict[str, str])
     imported: Literal["", "fairfund"] = ""
     folder: Path = field(default_factory=Path)
 
@@ -134,11 +179,47 @@ def load_plan(study: str | Path) -> Plan:
     if "folder" in data:
         raise StudyError("folder: is not a known key", where=str(path), mend="Mend these keys")
     plan = as_record(Plan, {**data, "folder": path.parent}, where=str(path), error=StudyError)
+    plan = _with_packs(plan, where=str(path))
     names = [arm.name for arm in plan.arms]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise StudyError(f"two arms are named {repeated[0]!r}", where=str(path), mend="Rename one of them")
     return plan
+
+
+def _with_packs(plan: Plan, *, where: str) -> Plan:
+    """The plan with other packs in place of those its arms name."""
+    named = {arm.pack for arm in plan.arms}
+    unknown = next((pack for pack in plan.packs if pack not in named), None)
+    if unknown is not None:
+        raise StudyError(
+            f"packs.{unknown}: no arm uses this pack", where=where, mend=f"Replace one of {', '.join(sorted(named))}"
+        )
+    arms = tuple(replace(arm, pack=plan.packs.get(arm.pack, arm.pack)) for arm in plan.arms)
+    return replace(plan, arms=arms, packs={})
+
+
+def with_formats(plan: Plan, formats: Mapping[str, str]) -> Plan:
+    """The plan with other formats for the arms that match a pattern; their names say the new format.
+
+    Args:
+        plan: The plan.
+        formats: Format by pattern of arms, `{"aid-rank_ties-*": "rank"}`.
+
+    Raises:
+        StudyError: A pattern that matches no arm.
+    """
+    arms = list(plan.arms)
+    for pattern, format in formats.items():
+        matching = [i for i, arm in enumerate(arms) if fnmatchcase(arm.name, pattern)]
+        if not matching:
+            raise StudyError(
+                f"no arm matches {pattern!r}", where=plan.name, mend=f"The arms are {', '.join(a.name for a in arms)}"
+            )
+        for i in matching:
+            name = arms[i].name.replace(f"-{arms[i].format}", f"-{format}")
+            arms[i] = replace(arms[i], name=name, format=format)
+    return replace(plan, arms=tuple(arms))
 
 
 def _extended(data: dict[str, Any], *, where: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -158,6 +239,9 @@ def _extended(data: dict[str, Any], *, where: str, seen: tuple[str, ...] = ()) -
         )
     path = PRESETS / f"{base}.toml"
     under = _extended(read_toml(path, StudyError), where=str(path), seen=(*seen, base))
+    if "arms" in data:
+        # Totals are those of the preset's own arms.
+        under.pop("totals", None)
     merged = {
         key: {**under[key], **data[key]}
         for key in _MERGED

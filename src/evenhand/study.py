@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -27,13 +27,19 @@ if TYPE_CHECKING:
     from evenhand.runs import Run
 
 
-def build(study: str | Path, folder: Path) -> Run:
-    """Build a study's instrument into a run directory; the same study into the same directory changes nothing."""
+def build(study: str | Path, folder: Path, *, formats: Mapping[str, str] | None = None) -> Run:
+    """Build a study's instrument into a run directory; the same study into the same directory changes nothing.
+
+    Args:
+        study: A preset's name or the path of a TOML file.
+        folder: The run directory.
+        formats: Other formats for some arms, by pattern.
+    """
     from evenhand.construction import build_instrument
-    from evenhand.plan import load_plan
+    from evenhand.plan import load_plan, with_formats
     from evenhand.runs import create_run
 
-    plan = load_plan(study)
+    plan = with_formats(load_plan(study), formats or {})
     return create_run(plan, build_instrument(plan), folder)
 
 
@@ -85,15 +91,37 @@ def check(instrument: Instrument) -> tuple[tuple[Check, ...], list[str]]:
     return checks, problems + [str(hint) for hint in find_hints(instrument.texts())]
 
 
-def account(run: Run, *, models: int) -> dict[str, Any]:
-    """Units, slots, requests and observations of a run, by arm and in total, for so many models."""
-    times = run.plan.epochs * models
-    arms = [
-        arm | {"requests": arm["units"] * times, "observations": arm["slots"] * times}
-        for arm in run.instrument.accounting()
+def account(run: Run, *, models: int, reasoning_models: int = 0) -> dict[str, Any]:
+    """Units, slots, requests and observations of a run, by arm, by the plan's totals and in all.
+
+    Args:
+        run: The run.
+        models: Models that are asked.
+        reasoning_models: Those among them that are also asked the arms with reasoning.
+    """
+    from fnmatch import fnmatchcase
+
+    with_reasoning = {unit.arm for unit in run.instrument.units if unit.reasoning}
+    arms: list[dict[str, Any]] = []
+    for arm in run.instrument.accounting():
+        times = run.plan.epochs * (reasoning_models if arm["arm"] in with_reasoning else models)
+        arms.append(arm | {"requests": arm["units"] * times, "observations": arm["slots"] * times})
+
+    def add_up(rows: Sequence[dict[str, Any]]) -> dict[str, int]:
+        return {key: sum(row[key] for row in rows) for key in ("units", "slots", "requests", "observations")}
+
+    totals = [
+        {"name": total.name}
+        | add_up(
+            [
+                arm
+                for arm in arms
+                if total.tag in {"", arm["tag"]} and any(fnmatchcase(arm["arm"], pattern) for pattern in total.arms)
+            ]
+        )
+        for total in run.plan.totals
     ]
-    totals = {key: sum(arm[key] for arm in arms) for key in ("units", "slots", "requests", "observations")}
-    return {"study": run.plan.name, "digest": run.instrument.digest, **totals, "arms": arms}
+    return {"study": run.plan.name, "digest": run.instrument.digest, **add_up(arms), "arms": arms, "totals": totals}
 
 
 def collect(

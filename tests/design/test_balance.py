@@ -44,12 +44,18 @@ def test_lined_up_levels_are_confounded_and_named(times):
     cells = ([("W", 1, "w")] * 2 + [("B", 2, "b")] * 2) * times
     found = status(cells, "position")
     assert found.status == "confounded"
-    assert found.pattern == f"race B meets position 1 0 times, not {times}"
+    assert found.pattern == ("position i only meets names congruent to i mod 2: each position meets one race alone")
+
+
+def test_the_worst_level_is_named():
+    cells = [("W", 1, "w")] * 3 + [("W", 2, "w")] + [("B", 1, "b")] + [("B", 2, "b")] * 3
+    assert status(cells, "position").pattern == "race W meets position 1 3 times, not 2"
 
 
 def test_uneven_use_of_names_is_confounded():
     cells = [("W", 1, "w1"), ("W", 2, "w1"), ("W", 1, "w2"), ("B", 1, "b"), ("B", 2, "b"), ("B", 1, "b")]
-    assert status(cells, "name").status == "confounded"
+    assert status(cells, "name").status == "quota"
+    assert status([*cells, ("W", 2, "w1"), ("B", 2, "b")], "name").status == "confounded"
 
 
 def test_a_single_group_is_no_contrast():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.design.bundles import DESIGNS, compose
+from evenhand.design.designs import DESIGNS, compose
 from evenhand.errors import DesignError
 from evenhand.packs import load_pack
 

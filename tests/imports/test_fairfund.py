@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.design.bundles import DESIGNS
+from evenhand.design.designs import DESIGNS
 from evenhand.errors import InputError
 from evenhand.imports.fairfund import SIZES, import_fairfund
 

@@ -33,7 +33,7 @@ def test_every_rendering_is_within_25_words_of_its_target(aid):
 
 def test_the_redemption_text_is_the_stigma_text_with_something_put_in(aid):
     for scenario in aid.scenarios:
-        stigma, redemption = scenario.framings["stigma_no_redemption"], scenario.framings["stigma_redemption"]
+        stigma, redemption = scenario.texts["stigma_no_redemption"], scenario.texts["stigma_redemption"]
         common = next(i for i in range(len(stigma) + 1) if i == len(stigma) or stigma[i] != redemption[i])
         rest = len(stigma) - common
         assert rest == 0 or redemption.endswith(stigma[common:]), scenario.scenario_id
@@ -43,14 +43,14 @@ def test_the_redemption_text_is_the_stigma_text_with_something_put_in(aid):
 def test_framings_of_a_scenario_share_what_followed_from_the_cause(aid):
     """At least one whole sentence stands in all five: only the cause of need changes."""
     for scenario in aid.scenarios:
-        sentences = [set(text.replace("! ", ". ").split(". ")) for text in scenario.framings.values()]
+        sentences = [set(text.replace("! ", ". ").split(". ")) for text in scenario.texts.values()]
         sentences = [{sentence.strip(" .") for sentence in group} for group in sentences]
         assert set.intersection(*sentences), scenario.scenario_id
-        assert len(set(scenario.framings.values())) == 5
+        assert len(set(scenario.texts.values())) == 5
 
 
 def test_closings_thank_the_reader(aid):
-    assert all("thank" in scenario.closing.lower() for scenario in aid.scenarios)
+    assert all("thank" in text.lower() for scenario in aid.scenarios for text in scenario.texts.values())
 
 
 @pytest.mark.parametrize("pack", shipped_packs())
@@ -131,7 +131,8 @@ def test_wordings_name_their_criterion_after_funding_priority(aid):
         "need": " (who would benefit most from receiving the funds)",
         "merit": " (who is most deserving of support)",
     }
-    for texts in aid.wordings.values():
+    for format in ("rate", "rank", "allocate"):
+        texts = aid.wordings[format]
         base = texts["base"]
         assert base.count("funding priority") == 1
         for wording, phrase in phrases.items():

@@ -43,7 +43,7 @@ def test_a_copied_pack_loads_from_its_folder(pack):
         ("templates/rent.toml", "structural =", "structurel =", "exactly the framings"),
         ("templates/rent.toml", 'id = "rent_02"', 'id = "rent_01"', "occurs twice"),
         ("templates/rent.toml", 'closing = "', 'closing = "' + "word " * 60, "within 25 of 120 words"),
-        ("templates/rent.toml", "closing =", "ending =", "is missing"),
+        ("templates/rent.toml", "closing =", "ending =", "is not a known key"),
         ("names.csv", "name_id,first", "id,first", "missing column name_id"),
         ("names.csv", "wf1,Susan,Williams,White", "wf1,Susan,Williams,Whyte", "unknown race 'Whyte'"),
         ("names.csv", "wf1,Susan,Williams", "wf1,,Williams", "empty first"),

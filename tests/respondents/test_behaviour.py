@@ -15,6 +15,7 @@ from evenhand.respondents import (
     Lexicon,
     Person,
     ToolOffer,
+    Written,
     behaviour,
     learn,
     respond,
@@ -238,7 +239,10 @@ def test_a_name_keeps_its_own_effect_wherever_it_occurs():
 def test_a_lexicon_teaches_names_and_texts_of_another_pack():
     lexicon = learn(
         [Person("Ada Lovelace", "Blue", "Female"), Person("Alan Turing", "Green", "Male")],
-        [("housing", "h1", "calm", "I, {name}, need a flat."), ("housing", "h2", "loud", "Flat wanted: {name}.")],
+        [
+            Written("housing", "h1", "calm", "I, {name}, need a flat.", "I, {name}, need a flat."),
+            Written("housing", "h2", "loud", "Flat wanted: {name}.", "Flat wanted: {name}."),
+        ],
     )
     calm = lexicon.contents["I, {name}, need a flat."]
     assert calm.framing == "calm"

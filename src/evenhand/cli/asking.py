@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -44,6 +45,13 @@ def model_options(command: Command) -> Command:
                 "-M", "arguments", multiple=True, metavar="KEY=VALUE", help="An argument for the models' provider."
             ),
             click.option("--as", "label", default="", help="The id of the model in the results (with one --model)."),
+            click.option(
+                "--reasoning-model",
+                "reasoning_models",
+                multiple=True,
+                metavar="MODEL",
+                help="One of the models, to be asked the arms with reasoning too; may be repeated.",
+            ),
             click.option(
                 "--config",
                 type=click.Path(path_type=Path),
@@ -97,11 +105,12 @@ def named_models(
     config: Path | None,
     *,
     otherwise: Sequence[str],
+    reasoning: Sequence[str] = (),
 ) -> list[Respondent]:
     """The models of a command: those named, or those of the configuration file, or those of the study.
 
     Raises:
-        InputError: None is named anywhere, or a label for several.
+        InputError: None is named anywhere, a label for several, or a reasoning model that is not among them.
     """
     from evenhand.collection.config import read_options
 
@@ -109,7 +118,15 @@ def named_models(
     chosen = models or tuple(options) or otherwise
     if not chosen:
         raise InputError("no model was named", where="run", mend="Name one with --model PROVIDER/NAME")
-    return make_respondents(chosen, _parse_arguments(arguments), label, options)
+    stray = next((model for model in reasoning if model not in chosen), None)
+    if stray is not None:
+        raise InputError(
+            f"{stray!r} is not among the models that are asked",
+            where="--reasoning-model",
+            mend="Name it with --model too",
+        )
+    respondents = make_respondents(chosen, _parse_arguments(arguments), label, options)
+    return [replace(respondent, rerun=respondent.model in reasoning) for respondent in respondents]
 
 
 def make_respondents(

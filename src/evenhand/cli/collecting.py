@@ -86,6 +86,7 @@ def run(
     models: tuple[str, ...],
     arguments: tuple[str, ...],
     label: str,
+    reasoning_models: tuple[str, ...],
     config: Path | None,
     arms: tuple[str, ...],
     limit: int | None,
@@ -109,7 +110,9 @@ def run(
     if budget is not None and not isfinite(budget):
         raise InputError(f"{budget} is no amount", where="--budget", mend="Give US dollars, or leave it away")
     opened = open_run(folder)
-    respondents = named_models(models, arguments, label, config, otherwise=opened.plan.models)
+    respondents = named_models(
+        models, arguments, label, config, otherwise=opened.plan.models, reasoning=reasoning_models
+    )
     part = parts(arms, limit, shard)
     conduct = Conduct(max_connections, timeout, max_retries, preflight, batch or 0)
     stopped: CollectionError | None = None
@@ -153,6 +156,7 @@ def cost(
     models: tuple[str, ...],
     arguments: tuple[str, ...],
     label: str,
+    reasoning_models: tuple[str, ...],
     config: Path | None,
     arms: tuple[str, ...],
     limit: int | None,
@@ -168,7 +172,9 @@ def cost(
     from evenhand.runs import open_run
 
     opened = open_run(folder)
-    respondents = named_models(models, arguments, label, config, otherwise=opened.plan.models)
+    respondents = named_models(
+        models, arguments, label, config, otherwise=opened.plan.models, reasoning=reasoning_models
+    )
     rows = study.estimate(
         opened, respondents, part=parts(arms, limit, shard), epochs=epochs, prices=prices, batch=batch
     )

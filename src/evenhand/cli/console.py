@@ -48,6 +48,10 @@ def print_accounting(accounting: Mapping[str, Any], folder: Path) -> None:
     for arm in accounting["arms"]:
         table.add_row(escape(arm["arm"]), escape(arm["tag"]), *(f"{arm[column]:,}" for column in columns))
     table.add_section()
+    for total in accounting["totals"]:
+        table.add_row(escape(total["name"]), "", *(f"{total[column]:,}" for column in columns))
+    if accounting["totals"]:
+        table.add_section()
     table.add_row("total", "", *(f"{accounting[column]:,}" for column in columns))
     console = _out()
     console.print(table)

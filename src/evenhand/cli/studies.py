@@ -16,19 +16,51 @@ from evenhand.errors import InputError
 @click.option(
     "--models", type=click.IntRange(min=1), default=1, show_default=True, help="Models to count requests for."
 )
+@click.option(
+    "--reasoning-models",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Models among them to count the arms with reasoning for.",
+)
+@click.option(
+    "--arm-format",
+    "formats",
+    multiple=True,
+    metavar="PATTERN=FORMAT",
+    help="Another format for the arms that match, as in 'aid-rank_ties-*=rank'.",
+)
 @json_option
-def build(study_file: str, out: Path, models: int, as_json: bool) -> int:
-    """Build a study's instrument. STUDY is a preset (fairfund, fairfund-wording, demo) or a TOML file."""
+def build(
+    study_file: str, out: Path, models: int, reasoning_models: int, formats: tuple[str, ...], as_json: bool
+) -> int:
+    """Build a study's instrument. STUDY is a preset (verdict, fairfund, fairfund-wording, demo) or a TOML file."""
     from evenhand import study
     from evenhand.cli import console
 
-    run = study.build(study_file, out)
-    accounting = study.account(run, models=models)
+    if reasoning_models > models:
+        raise InputError(
+            f"{reasoning_models} of {models} models", where="--reasoning-models", mend="Raise --models or lower it"
+        )
+    run = study.build(study_file, out, formats=_arm_formats(formats))
+    accounting = study.account(run, models=models, reasoning_models=reasoning_models)
     if as_json:
         print_json(accounting)
     else:
         console.print_accounting(accounting, run.folder)
     return 0
+
+
+def _arm_formats(pairs: tuple[str, ...]) -> dict[str, str]:
+    formats: dict[str, str] = {}
+    for pair in pairs:
+        pattern, equals, format = pair.rpartition("=")
+        if not equals or not pattern or not format:
+            raise InputError(
+                f"{pair!r} is not PATTERN=FORMAT", where="--arm-format", mend="Write 'aid-rank_ties-*=rank'"
+            )
+        formats[pattern] = format
+    return formats
 
 
 @click.command()

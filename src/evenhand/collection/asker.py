@@ -181,7 +181,7 @@ class Asker:
 
     def _asks_otherwise(self, unit: Unit, failure: Failure, asked: Mapping[str, Any]) -> bool:
         """Whether the request was refused for a setting that can be left out, before the format's first success."""
-        if failure.status not in {400, 422} or unit.format in self.health.proven:
+        if failure.status not in {400, 422} or unit.format in self.health.proven or unit.reasoning:
             return False
         if not self.refusals.learn(asked, unit.format, failure.message, fresh=not self.health.proven):
             return False
@@ -195,7 +195,7 @@ class Asker:
         # Without the epoch and the retries in it, a seeded model would repeat itself.
         seed = self.settings.seed + 1000 * (epoch - 1) + malformed
         wanted = unit_settings(unit, request_settings(self.settings, self.respondent, seed=seed), self.respondent)
-        asked = self.refusals.apply(wanted, unit.format)
+        asked = self.refusals.apply(wanted, unit.format, reasoning=bool(unit.reasoning))
         call = Call(unit, epoch, attempt, cause, asked)
         clock = time.perf_counter()
         self.purse.in_flight += 1
@@ -230,7 +230,8 @@ class Asker:
         """Read the reply, record the attempt, and keep count of health, tokens and money."""
         format = call.unit.format
         own = own_deviations(self.respondent.options, self.settings, tools=is_tool_format(format))
-        read = read_call(call, refused=self.refusals.of(format), monitor=self.monitor, own=own)
+        refused = self.refusals.of(format, reasoning=bool(call.unit.reasoning))
+        read = read_call(call, refused=refused, monitor=self.monitor, own=own)
         rest.status, rest.ratio, rest.called = read.status, read.ratio, read.called
         attempt = attempt_of(call, read, self.respondent.id)
         if self.conduct.batch:

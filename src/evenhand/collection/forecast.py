@@ -52,7 +52,7 @@ def forecast(
             unit
             for unit in units
             for epoch in range(1, epochs + 1)
-            if not is_final(standings.get((unit.key, epoch)), settings)
+            if (respondent.rerun or not unit.reasoning) and not is_final(standings.get((unit.key, epoch)), settings)
         ]
         price = prices.find(respondent.model)
         found = estimate(

@@ -52,6 +52,7 @@ class Respondent:
         arguments: Provider arguments.
         label: The id in the ledger and the `model` column; by default the model with its arguments.
         options: Its own settings beyond the study's.
+        rerun: Whether it is also asked the units that ask for reasoning.
 
     Raises:
         InputError: An argument that looks like a key or is nothing that JSON holds, or a label that is blank or not
@@ -62,6 +63,7 @@ class Respondent:
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     label: str = ""
     options: Options = field(default_factory=Options)
+    rerun: bool = False
 
     def __post_init__(self) -> None:
         secret = next((key for key in self.arguments if _SECRET.search(key)), None)

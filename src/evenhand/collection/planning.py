@@ -68,6 +68,9 @@ def warnings(
     """What a reader should know before more is paid for, a sentence each."""
     if not conduct.batch:
         yield from _shared_limits(respondents, models)
+    waiting = sum(bool(unit.reasoning) for unit in errand.units)
+    if waiting and not any(respondent.rerun for respondent in respondents):
+        yield f"{waiting:,} units ask for reasoning and wait for models named with --reasoning-model"
     for respondent in respondents:
         provider = respondent.model.partition("/")[0]
         if provider in ROUTERS and not _is_pinned(respondent):

@@ -10,6 +10,7 @@ from evenhand.collection.costs import spent
 from evenhand.collection.deviations import deviation_rows, error_rows, refusal_rows, served
 from evenhand.collection.runner import is_final
 from evenhand.formats.types import STATUSES
+from evenhand.instrument import asked_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +77,7 @@ def _count(
     standings = ledger.standings(respondent)
     counts: dict[str, Counter[str]] = {}
     final = 0
-    for unit in units:
+    for unit in asked_of(units, {key for key, _ in standings}):
         for epoch in range(1, epochs + 1):
             standing = standings.get((unit.key, epoch))
             counts.setdefault(unit.arm, Counter())[standing.status if standing else "missing"] += 1
@@ -91,13 +92,15 @@ def standing_rows(units: Sequence[Unit], ledger: Ledger, *, epochs: int) -> dict
     }
     for respondent in ledger.respondents():
         standings = ledger.standings(respondent)
-        for unit in units:
+        for unit in asked_of(units, {key for key, _ in standings}):
             for epoch in range(1, max(epochs, ledger.epochs(respondent)) + 1):
                 standing = standings.get((unit.key, epoch))
                 status = standing.status if standing else "missing"
                 for slot in unit.slots:
                     row = (respondent, unit.arm, unit.domain, unit.format, unit.unit_id, epoch)
-                    for values, cell in zip(columns.values(), (*row, slot.race, slot.gender, status), strict=True):
+                    for values, cell in zip(
+                        columns.values(), (*row, slot.race or None, slot.gender or None, status), strict=True
+                    ):
                         values.append(cell)
     return columns
 

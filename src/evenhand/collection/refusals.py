@@ -38,13 +38,20 @@ class Refusals:
     respondent: str
     found: dict[tuple[str, str], Any] = field(default_factory=dict[tuple[str, str], Any])
 
-    def of(self, format: str) -> dict[str, Any]:
-        """The replacements that apply to a format; None means left out."""
-        return {name: value for (place, name), value in self.found.items() if place in {_EVERY, format}}
+    def of(self, format: str, *, reasoning: bool = False) -> dict[str, Any]:
+        """The replacements that apply to a format; None means left out.
 
-    def apply(self, asked: Mapping[str, Any], format: str) -> dict[str, Any]:
+        Args:
+            format: The unit's.
+            reasoning: Whether the unit asks for reasoning: how little of it the provider accepts is then no matter.
+        """
+        own = {name: value for (place, name), value in self.found.items() if place in {_EVERY, format}}
+        return {name: value for name, value in own.items() if not (reasoning and name == "reasoning_effort")}
+
+    def apply(self, asked: Mapping[str, Any], format: str, *, reasoning: bool = False) -> dict[str, Any]:
         """What is asked, after what was refused."""
-        replaced = {**asked, **{name: value for name, value in self.of(format).items() if name in asked}}
+        refused = self.of(format, reasoning=reasoning)
+        replaced = {**asked, **{name: value for name, value in refused.items() if name in asked}}
         return {name: value for name, value in replaced.items() if value is not None}
 
     def learn(self, asked: Mapping[str, Any], format: str, message: str, *, fresh: bool) -> bool:

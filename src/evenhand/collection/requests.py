@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _PASSED = ("temperature", "top_p", "max_tokens", "seed", "reasoning_effort", "reasoning_tokens")
 _LOCAL = "local/"
+RERUN_EFFORT = "medium"
+"""The effort of a unit that is asked with reasoning, unless the model's own options say otherwise."""
 
 
 def request_settings(settings: Settings, respondent: Respondent, *, seed: int) -> dict[str, Any]:
@@ -65,8 +67,12 @@ def _grammar(settings: Settings, respondent: Respondent) -> str | None:
 
 
 def unit_settings(unit: Unit, base: Mapping[str, Any], respondent: Respondent) -> dict[str, Any]:
-    """The settings of one unit's request: its tools and the grammar of its answer with them."""
+    """The settings of one unit's request: its reasoning, its tools and the grammar of its answer."""
     asked = dict(base)
+    if unit.reasoning:
+        asked["reasoning"] = unit.reasoning
+        if not respondent.options.reasoning_tokens:
+            asked["reasoning_effort"] = respondent.options.reasoning_effort or RERUN_EFFORT
     specs = offered(unit)
     if specs:
         asked["tools"] = [{"name": spec.name, "parameters": spec.parameters} for spec in specs]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from evenhand.collection.models import Respondent
     from evenhand.instrument import Instrument, Unit
     from evenhand.plan import Settings
-    from evenhand.respondents import Lexicon
+    from evenhand.respondents import Lexicon, Written
 
 
 Item = tuple["Unit", int, "Standing | None"]
@@ -206,7 +206,11 @@ async def _collect_all(work: list[tuple[Unit, int]], askers: Sequence[Asker], pr
 
 async def _collect_one(work: list[tuple[Unit, int]], asker: Asker, progress: Progress) -> None:
     standings = asker.ledger.standings(asker.respondent.id)
-    found = [(unit, epoch, standings.get((unit.key, epoch))) for unit, epoch in work]
+    found = [
+        (unit, epoch, standings.get((unit.key, epoch)))
+        for unit, epoch in work
+        if asker.respondent.rerun or not unit.reasoning
+    ]
     todo = [item for item in found if not is_final(item[2], asker.settings)]
     who = asker.respondent.id
     # What passed in an earlier session stays as it was asked then.
@@ -256,6 +260,21 @@ def teach(instrument: Instrument) -> Lexicon:
     """The names and texts of an instrument, for simulated respondents, beside those of the shipped packs."""
     from evenhand.respondents import Person, learn, shipped
 
-    people = [Person(slot.name, slot.race, slot.gender) for unit in instrument.units for slot in unit.slots]
-    texts = [(*key, text) for key, text in instrument.texts().items()]
-    return learn(people, texts).joined(shipped())
+    people = [
+        Person(slot.name, slot.race, slot.gender) for unit in instrument.units for slot in unit.slots if slot.name
+    ]
+    return learn(people, _written(instrument)).joined(shipped())
+
+
+def _written(instrument: Instrument) -> list[Written]:
+    """Every text once, each with what it says apart from an irrelevant detail below it."""
+    from evenhand.respondents import Written
+
+    found: dict[tuple[str, str], Written] = {}
+    for unit in instrument.units:
+        if unit.source:
+            continue
+        for slot, text in zip(unit.slots, unit.contents(), strict=True):
+            said = text.rpartition("\n")[0] if slot.attribute else text
+            found[unit.domain, text] = Written(unit.domain, slot.scenario_id, slot.framing, text, said, slot.stratum)
+    return list(found.values())

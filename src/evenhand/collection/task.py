@@ -48,7 +48,8 @@ def make_task(instrument: str, arm: str = "*", limit: int | None = None) -> Task
         InputError: Not a run directory.
     """
     plan, whole = open_instrument(Path(instrument))
-    units = whole.select([arm]).units[:limit]
+    # Units that ask for reasoning wait for models named for them, which `evenhand run` does.
+    units = [unit for unit in whole.select([arm]).units[:limit] if not unit.reasoning]
     work = Errand(units, plan.settings, seed=plan.seed).work()
     samples = [
         Sample(input=unit.prompt, id=unit.key, metadata={"arm": unit.arm, "format": unit.format}) for unit, _ in work

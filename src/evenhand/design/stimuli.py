@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evenhand.packs import Name, Profile
+    from evenhand.packs import Detail, Name, Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,21 +14,28 @@ class Stimulus:
     """One profile under one name.
 
     Attributes:
-        stimulus_id: `{scenario}__{framing}__{name_id}`, the shape of the released codebook.
+        profile: The content.
+        name: Who applies.
+        detail: A decision-irrelevant detail set below the text, where the design varies one.
+        pseudo_group: The letter that stands in race's place in a placebo, else empty.
     """
 
     profile: Profile
     name: Name
+    detail: Detail | None = None
+    pseudo_group: str = ""
 
     @property
     def stimulus_id(self) -> str:
-        """Unique in a pack."""
-        return f"{self.profile.profile_id}__{self.name.name_id}"
+        """Unique in a pack: `{scenario}__{framing}__{name_id}` as in the released codebook, and the detail's id."""
+        detail = f"__{self.detail.detail_id}" if self.detail else ""
+        return f"{self.profile.profile_id}__{self.name.name_id}{detail}"
 
     @property
     def text(self) -> str:
-        """The appeal as a model reads it."""
-        return self.profile.render(self.name.full)
+        """The document as a model reads it."""
+        text = self.profile.render(self.name.full)
+        return f"{text}\n{self.detail.line}" if self.detail else text
 
 
 def assemble(instruction: str, texts: tuple[str, ...], *, label: str) -> str:

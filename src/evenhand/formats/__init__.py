@@ -9,11 +9,16 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib import import_module
+from string import ascii_lowercase
+from typing import TYPE_CHECKING
 
 from evenhand.errors import InputError
 from evenhand.formats.records import reply_from_record
 from evenhand.formats.types import Answer, Format, Question, Reply, Status, ToolCall, ToolSpec, Value
 from evenhand.formats.wording import LARGEST, NUMBER_WORDS, fill
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = [
     "FORMATS",
@@ -91,16 +96,25 @@ def _question(format: str, slots: int, options: int, total: int, label: str, sca
     return Question(slots, options, total, label, scale)
 
 
-def instruction(format: str, template: str, *, slots: int = 1, total: int = 10_000, label: str = "application") -> str:
+def instruction(
+    format: str,
+    template: str,
+    *,
+    slots: int = 1,
+    total: int = 10_000,
+    label: str = "application",
+    options: Sequence[str] = (),
+) -> str:
     """Fill a pack's wording.
 
     Args:
         format: One of `FORMATS`.
         template: The wording, with any of `{number}` (four), `{n}` (4), `{example}` (the worked example, where
-            the format has one), `{total}` (10,000) and `{label}` (application).
+            the format has one), `{total}` (10,000), `{label}` (application) and `{options}` ((a) ..., (b) ...).
         slots: How many applications are shown.
         total: What an allocation must sum to.
         label: What the pack calls an application.
+        options: What a choice offers, in the order shown.
 
     Raises:
         InputError: An unknown format or placeholder, or impossible slots.
@@ -108,6 +122,9 @@ def instruction(format: str, template: str, *, slots: int = 1, total: int = 10_0
     chosen = _format(format)
     _check_slots(chosen, slots)
     values = {"n": str(slots), "total": f"{total:,}", "label": label}
+    if options:
+        lettered = zip(ascii_lowercase, options, strict=False)
+        values["options"] = ", ".join(f"({letter}) {option}" for letter, option in lettered)
     if slots <= LARGEST:
         values["number"] = NUMBER_WORDS[slots - 1]
     if chosen.example and "{example}" in template:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evenhand import formats
-from evenhand.design.bundles import DESIGNS
+from evenhand.design.designs import DESIGNS
 from evenhand.design.stimuli import assemble
 from evenhand.errors import InputError
 from evenhand.instrument import Instrument, Slot, Unit

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from evenhand.formats.types import Answer
+from evenhand.instrument import asked_of
 from evenhand.outcomes.schema import COLUMNS, SCHEMA, VALUE_COLUMNS
 
 if TYPE_CHECKING:
@@ -40,8 +41,9 @@ def tabulate(instrument: Instrument, ledger: Ledger, *, study: str, epochs: int)
             (unit, epoch): (status, retries, reply)
             for unit, epoch, status, retries, reply in ledger.last_replies(respondent)
         }
+        units = asked_of(instrument.units, {key for key, _ in last})
         for epoch in range(1, max(epochs, ledger.epochs(respondent)) + 1):
-            for unit in instrument.units:
+            for unit in units:
                 status, retries, reply = last.get((unit.key, epoch), ("missing", 0, None))
                 answer = read_reply(unit, status, reply)
                 status = answer.status if reply is not None else status
@@ -80,8 +82,7 @@ def _unit_cells(unit: Unit, *, study: str, model: str, epoch: int) -> dict[str, 
         "tag": unit.tag,
         "domain": unit.domain,
         "epoch": epoch,
-        # Of designs that have them, and of formats that ask for them.
-        **dict.fromkeys(("stratum", "pseudo_group", "attribute")),
+        # Of formats that ask for them.
         **dict.fromkeys(VALUE_COLUMNS.values()),
     }
 
@@ -107,13 +108,16 @@ def _slot_rows(unit: Unit, answer: Answer) -> Iterator[dict[str, Any]]:
         yield {
             "position": slot.position,
             "stimulus_id": slot.stimulus_id,
-            "category": slot.category,
-            "scenario_id": slot.scenario_id,
-            "name_rank": slot.name_rank,
-            "race": slot.race,
-            "gender": slot.gender,
-            "framing": slot.framing,
-            "name": slot.name,
+            "category": slot.category or None,
+            "scenario_id": slot.scenario_id or None,
+            "name_rank": slot.name_rank or None,
+            "race": slot.race or None,
+            "gender": slot.gender or None,
+            "framing": slot.framing or None,
+            "name": slot.name or None,
+            "stratum": slot.stratum,
+            "pseudo_group": slot.pseudo_group,
+            "attribute": slot.attribute,
             VALUE_COLUMNS[unit.format]: _slot_value(unit, answer, slot),
         }
 

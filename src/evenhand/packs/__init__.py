@@ -2,6 +2,17 @@
 
 from evenhand.packs.loader import load_pack, shipped_packs
 from evenhand.packs.names import Name
-from evenhand.packs.pack import Category, Groups, Pack, Profile, Scenario
+from evenhand.packs.pack import Category, Detail, Details, Groups, Pack, Profile, Scenario
 
-__all__ = ["Category", "Groups", "Name", "Pack", "Profile", "Scenario", "load_pack", "shipped_packs"]
+__all__ = [
+    "Category",
+    "Detail",
+    "Details",
+    "Groups",
+    "Name",
+    "Pack",
+    "Profile",
+    "Scenario",
+    "load_pack",
+    "shipped_packs",
+]

@@ -13,7 +13,7 @@ from pydantic.dataclasses import dataclass
 from evenhand.errors import PackError
 from evenhand.files import exists
 from evenhand.packs.names import read_names
-from evenhand.packs.pack import MANIFEST, NAME_SLOT, NAMES, Category, Groups, Pack, Scenario
+from evenhand.packs.pack import MANIFEST, NAME_SLOT, NAMES, Category, Detail, Details, Groups, Pack, Scenario
 from evenhand.records import (
     CLOSED,
     DISTINCT,
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SHIPPED = Path(__file__).parent
-WORDING_PLACEHOLDERS = ("number", "n", "example", "total")
+WORDING_PLACEHOLDERS = ("number", "n", "example", "total", "options")
+DETAIL_SLOT = "{detail}"
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
@@ -45,6 +46,14 @@ class _CategoryTable:
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
+class _DetailTable:
+    """One kind of detail: the line it stands in, and what it may say."""
+
+    line: Text
+    items: Annotated[tuple[Label, ...], at_least(2), DISTINCT]
+
+
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class _Manifest:
     """The keys of `pack.toml`."""
 
@@ -52,24 +61,29 @@ class _Manifest:
     title: Text
     version: Text
     license: Text
-    framings: Annotated[tuple[Identifier, ...], at_least(1), DISTINCT]
     groups: Groups
     length: _Length
     categories: Annotated[dict[Label, _CategoryTable], at_least(1)]
     wordings: Annotated[dict[Identifier, dict[Identifier, Text]], at_least(1)]
     citation: str = ""
     slot_label: Label = "Application"
+    heading: str = ""
+    framings: Annotated[tuple[Identifier, ...], DISTINCT] = ()
+    details: dict[Identifier, _DetailTable] = field(default_factory=dict[str, _DetailTable])
+    purposes: dict[Identifier, Label] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class _ScenarioTable:
-    """One `[[scenarios]]` table of a template file."""
+    """One `[[scenarios]]` table of a template file: a text, or an opening and a closing round each framing."""
 
     id: Identifier
-    opening: Text
-    closing: Text
-    framings: dict[str, Text]
+    text: str = ""
+    opening: str = ""
+    closing: str = ""
+    framings: dict[str, Text] = field(default_factory=dict[str, str])
     label: str = ""
+    stratum: Annotated[Whole, Field(gt=0)] | None = None
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
@@ -118,6 +132,8 @@ def load_pack(name: str, *, beside: Path | None = None) -> Pack:
         names=read_names(folder / NAMES),
         wordings=manifest.wordings,
         tolerance=manifest.length.tolerance,
+        details={kind: _details(kind, table, where=str(path)) for kind, table in manifest.details.items()},
+        purposes=manifest.purposes,
     )
     _check_names(pack, where=str(folder / NAMES))
     _check_templates(pack)
@@ -163,12 +179,6 @@ def _scenarios(folder: Path, manifest: _Manifest) -> tuple[Scenario, ...]:
             raise PackError("no scenarios", where=str(path), mend="Add a [[scenarios]] table")
         for scenario in templates.scenarios:
             where = f"{path}, scenario {scenario.id}"
-            if set(scenario.framings) != set(manifest.framings):
-                raise PackError(
-                    f"framings are {', '.join(scenario.framings)}",
-                    where=where,
-                    mend=f"Give exactly the framings of pack.toml: {', '.join(manifest.framings)}",
-                )
             if any(scenario.id == earlier.scenario_id for earlier in found):
                 raise PackError("this scenario id occurs twice", where=where, mend="Rename one of them")
             found.append(
@@ -176,12 +186,58 @@ def _scenarios(folder: Path, manifest: _Manifest) -> tuple[Scenario, ...]:
                     scenario_id=scenario.id,
                     category=category,
                     label=scenario.label,
-                    opening=scenario.opening.strip(),
-                    closing=scenario.closing.strip(),
-                    framings={framing: scenario.framings[framing].strip() for framing in manifest.framings},
+                    texts=_texts(scenario, manifest, where=where),
+                    stratum=scenario.stratum,
                 )
             )
+    unranked = next((scenario.scenario_id for scenario in found if scenario.stratum is None), None)
+    if unranked and any(scenario.stratum for scenario in found):
+        raise PackError(
+            f"the scenario {unranked} has no stratum, others have",
+            where=str(folder),
+            mend="Give every scenario a stratum, 1 the strongest, or none",
+        )
     return tuple(found)
+
+
+def _texts(scenario: _ScenarioTable, manifest: _Manifest, *, where: str) -> dict[str, str]:
+    """A scenario's text by framing, each with `{name}` still in it."""
+    if set(scenario.framings) != set(manifest.framings):
+        raise PackError(
+            f"framings are {', '.join(scenario.framings) or 'none'}",
+            where=where,
+            mend=f"Give exactly the framings of pack.toml: {', '.join(manifest.framings) or 'none, and a text'}",
+        )
+    if bool(scenario.text) == bool(scenario.framings):
+        raise PackError(
+            "there is no text" if not scenario.text else "there is a text beside the framings",
+            where=where,
+            mend="Give a text, or an opening, a closing and framings",
+        )
+    heading = f"{manifest.heading}\n" if manifest.heading else ""
+    if scenario.text:
+        return {"": heading + scenario.text.strip()}
+    around = (scenario.opening.strip(), scenario.closing.strip())
+    if not all(around):
+        raise PackError("opening or closing is missing", where=where, mend="Give both, round the framings")
+    return {
+        framing: heading + f"{around[0]} {scenario.framings[framing].strip()} {around[1]}"
+        for framing in manifest.framings
+    }
+
+
+def _details(kind: str, table: _DetailTable, *, where: str) -> Details:
+    if _placeholders(table.line) != [DETAIL_SLOT] or not table.line.isprintable():
+        raise PackError(
+            f"details.{kind}.line is {table.line!r}", where=where, mend=f"Write one line with {DETAIL_SLOT} once"
+        )
+    lines = [table.line.replace(DETAIL_SLOT, item) for item in table.items]
+    return Details(
+        tuple(
+            Detail(kind, item, line, number)
+            for number, (item, line) in enumerate(zip(table.items, lines, strict=True), start=1)
+        )
+    )
 
 
 def _placeholders(text: str) -> list[str]:

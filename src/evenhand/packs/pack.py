@@ -46,25 +46,71 @@ class Category:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One story: a fixed opening and closing round a paragraph that varies by framing."""
+    """One story or document.
+
+    Attributes:
+        scenario_id: Unique in the pack.
+        category: The category it belongs to.
+        label: A word for people.
+        texts: The text by framing, with `{name}` in it; under the framing "" where the pack has no framings.
+        stratum: Quality, 1 the strongest; None in a pack without strata.
+    """
 
     scenario_id: str
     category: str
     label: str
-    opening: str
-    closing: str
-    framings: Mapping[str, str]
+    texts: Mapping[str, str]
+    stratum: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """A decision-irrelevant detail.
+
+    Attributes:
+        kind: What it is about (hobby, neighborhood).
+        item: What it says.
+        line: The line that is set below a text.
+        number: Its place among its kind, from 1.
+    """
+
+    kind: str
+    item: str
+    line: str
+    number: int
+
+    @property
+    def detail_id(self) -> str:
+        """Short, unique in the pack; part of stimulus identifiers."""
+        return f"{self.kind}{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """The details of one kind, matched with each other."""
+
+    items: tuple[Detail, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Content with its name left open: a scenario under one framing (75 in the aid pack)."""
+    """Content with its name left open: a scenario under one framing (75 in the aid pack, 12 in the hiring pack).
+
+    Attributes:
+        profile_id: `{scenario_id}__{framing}`, or the scenario's id where there are no framings.
+        category: The category.
+        scenario_id: The scenario.
+        framing: The framing, or empty.
+        text: With `{name}` in it.
+        stratum: The scenario's.
+    """
 
     profile_id: str
     category: str
     scenario_id: str
     framing: str
     text: str
+    stratum: int | None = None
 
     def render(self, full_name: str) -> str:
         """The text with a name set in."""
@@ -81,11 +127,13 @@ class Pack:
         folder: Where it was read from.
         slot_label: What an applicant's place is called in a bundle ("Request 1:").
         groups: Demographic levels.
-        framings: Framing levels in ladder order.
+        framings: Framing levels in ladder order; empty where texts have none.
         categories: The categories in file order.
         scenarios: All scenarios, category by category.
         names: All names in file order.
-        wordings: format -> wording -> template with {number}, {n}, {example}, {total}.
+        wordings: format -> wording -> template with {number}, {n}, {example}, {total}, {options}.
+        details: Decision-irrelevant details by kind.
+        purposes: What a purpose probe offers, by canonical name, in the canonical order.
         tolerance: How many words a rendering may be off its category's target.
     """
 
@@ -103,6 +151,8 @@ class Pack:
     names: tuple[Name, ...]
     wordings: Mapping[str, Mapping[str, str]]
     tolerance: int
+    details: Mapping[str, Details]
+    purposes: Mapping[str, str]
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -113,14 +163,15 @@ class Pack:
         """Every scenario under every framing, in ladder order."""
         return tuple(
             Profile(
-                profile_id=f"{scenario.scenario_id}__{framing}",
+                profile_id=f"{scenario.scenario_id}__{framing}" if framing else scenario.scenario_id,
                 category=scenario.category,
                 scenario_id=scenario.scenario_id,
                 framing=framing,
-                text=" ".join((scenario.opening, scenario.framings[framing], scenario.closing)),
+                text=text,
+                stratum=scenario.stratum,
             )
             for scenario in self.scenarios
-            for framing in self.framings
+            for framing, text in scenario.texts.items()
         )
 
     def cell(self, race: str, gender: str) -> tuple[Name, ...]:

@@ -1,7 +1,7 @@
 """Simulated decision makers with known, planted behaviour."""
 
 from evenhand.respondents.answering import Response, ToolOffer, respond
-from evenhand.respondents.lexicon import Lexicon, Person, learn, shipped
+from evenhand.respondents.lexicon import Lexicon, Person, Written, learn, shipped
 from evenhand.respondents.rule import PRESETS, Behaviour, behaviour
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Person",
     "Response",
     "ToolOffer",
+    "Written",
     "behaviour",
     "learn",
     "respond",

@@ -17,8 +17,12 @@ from evenhand.seeds import normal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from evenhand.packs import Pack, Profile
+
 
 MOST_REMEMBERED = 8192
+WITHIN_STRATUM = 0.3
+"""SD of the profiles of one stratum, strata being 1 apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +41,33 @@ class Content:
     Attributes:
         utility: How good a case it makes, SD 1 over its domain.
         framing: The framing level.
+        said: What it says that bears on the decision: the text without an irrelevant detail.
     """
 
     utility: float
     framing: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A text to learn.
+
+    Attributes:
+        domain: Its pack.
+        scenario: Its scenario.
+        framing: Its framing, or empty.
+        text: As it stands in prompts, the name replaced by `{name}`.
+        said: The text without an irrelevant detail.
+        stratum: Its quality, 1 the strongest, where the pack has strata.
+    """
+
+    domain: str
+    scenario: str
+    framing: str
+    text: str
+    said: str
+    stratum: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,30 +107,47 @@ def _shipped() -> Lexicon:
     lexicon = Lexicon()
     for pack in (load_pack(name) for name in shipped_packs()):
         people = [Person(name.full, name.race, name.gender) for name in pack.names]
-        texts = [(pack.name, profile.scenario_id, profile.framing, profile.text) for profile in pack.profiles()]
+        texts = [written for profile in pack.profiles() for written in _with_details(pack, profile)]
         lexicon = lexicon.joined(learn(people, texts))
     return lexicon
 
 
-def learn(people: Iterable[Person], texts: Iterable[tuple[str, str, str, str]]) -> Lexicon:
+def _with_details(pack: Pack, profile: Profile) -> list[Written]:
+    """A profile as it stands, and with each detail below it."""
+    own = (pack.name, profile.scenario_id, profile.framing)
+    lines = [f"\n{detail.line}" for details in pack.details.values() for detail in details.items]
+    return [Written(*own, profile.text + line, profile.text, profile.stratum) for line in ("", *lines)]
+
+
+def learn(people: Iterable[Person], texts: Iterable[Written]) -> Lexicon:
     """A lexicon of names and texts.
 
     A scenario keeps its utility under every framing: framings differ by what is planted. Utilities are drawn by
-    domain and scenario and brought to mean 0 and SD 1 over the texts of a domain.
+    domain and scenario, about the mean of the stratum where there are strata, and brought to mean 0 and SD 1 over what
+    the texts of a domain say.
 
     Args:
         people: Names and what they signal.
-        texts: (domain, scenario, framing, text with the name replaced by `{name}`), each text once.
+        texts: Each text once.
     """
-    domains: dict[str, list[tuple[float, str, str]]] = {}
-    for domain, scenario, framing, text in texts:
-        domains.setdefault(domain, []).append((normal("scenario", domain, scenario), framing, text))
+    domains: dict[str, list[tuple[float, Written]]] = {}
+    for written in texts:
+        domains.setdefault(written.domain, []).append((_draw(written), written))
     contents: dict[str, Content] = {}
     for drawn in domains.values():
-        mean = sum(draw for draw, _, _ in drawn) / len(drawn)
-        sd = (sum((draw - mean) ** 2 for draw, _, _ in drawn) / len(drawn)) ** 0.5 or 1.0
-        contents |= {text: Content((draw - mean) / sd, framing) for draw, framing, text in drawn}
+        draws = list({written.said: draw for draw, written in drawn}.values())
+        mean = sum(draws) / len(draws)
+        sd = (sum((draw - mean) ** 2 for draw in draws) / len(draws)) ** 0.5 or 1.0
+        contents |= {
+            written.text: Content((draw - mean) / sd, written.framing, written.said) for draw, written in drawn
+        }
     return Lexicon({person.name: person for person in people}, contents)
+
+
+def _draw(written: Written) -> float:
+    """How good a case a scenario makes, before standardising: strata apart, scenarios of one stratum close."""
+    draw = normal("scenario", written.domain, written.scenario)
+    return draw if written.stratum is None else WITHIN_STRATUM * draw - written.stratum
 
 
 def without_name(text: str, name: str) -> str:

@@ -16,9 +16,11 @@ from evenhand.seeds import normal
 if TYPE_CHECKING:
     from evenhand.respondents.lexicon import Lexicon, Person
 
-Asked = Literal["rate", "decide", "rank", "rank_ties", "allocate", "nothing"]
+Asked = Literal["rate", "decide", "rank", "rank_ties", "allocate", "purpose_choice", "purpose_open", "nothing"]
 
 _FIRST_LABEL = re.compile(r"^(\w[\w -]{0,40}) 1:\n", re.MULTILINE)
+_REQUEST = re.compile(r"<request>\n(?P<request>.*)\n</request>\n\n(?P<question>[^\n]*)", re.DOTALL)
+_OPTION = re.compile(r"\([a-z]\) ([^,()]+?)(?=, \(|\.)")
 _TOTAL = re.compile(r"\$([\d,]+)")
 _SCALE = re.compile(r"(?:of|from|between) (\d+)\b.*?\b(?:to|and) (\d+)\b")
 
@@ -28,7 +30,8 @@ class Applicant:
     """What a respondent makes of one applicant's text.
 
     Attributes:
-        content: The text with the known name taken out: what the applicant's noise hangs on.
+        content: What the text says, the known name and details that bear on no decision taken out: what the
+            applicant's noise hangs on.
         utility: Content utility, SD 1 over a pack.
         person: What the name found in it signals, or None.
         framing: The framing level, where the text is known; else empty.
@@ -48,6 +51,12 @@ class Reading:
     applicants: tuple[Applicant, ...]
     total: int = 10_000
     scale: tuple[int, int] = (1, 5)
+    options: tuple[str, ...] = ()
+
+    @property
+    def matched(self) -> bool:
+        """Whether several applicants say the same."""
+        return len(self.applicants) > 1 and len({applicant.content for applicant in self.applicants}) == 1
 
 
 def read_prompt(prompt: str, lexicon: Lexicon) -> Reading:
@@ -58,8 +67,14 @@ def read_prompt(prompt: str, lexicon: Lexicon) -> Reading:
         lexicon: The names and texts known.
 
     Returns:
-        The reading; `asked` is "nothing" where the instruction is not understood.
+        The reading; `asked` is "nothing" where the instruction is not understood. Of a question about an earlier
+        request the applicants are that request's.
     """
+    shown = _REQUEST.search(prompt)
+    if shown:
+        earlier = read_prompt(shown["request"], lexicon)
+        options = tuple(option.strip() for option in _OPTION.findall(shown["question"]))
+        return Reading("purpose_choice" if options else "purpose_open", earlier.applicants, options=options)
     instruction, _, rest = prompt.partition("\n\n")
     asked = _what_is_asked(instruction)
     total = _TOTAL.search(instruction)
@@ -106,7 +121,7 @@ def _applicant(text: str, lexicon: Lexicon) -> Applicant:
     content = without_name(text, person.name) if person else text
     known = lexicon.contents.get(content)
     return Applicant(
-        content=content,
+        content=known.said if known else content,
         utility=known.utility if known else normal("content", content),
         person=person,
         framing=known.framing if known else "",

@@ -41,6 +41,8 @@ class Behaviour:
         chatty: Share of answers wrapped in talk.
         malformed: Share of answers that do not follow the instruction.
         refusal: Share of refusals.
+        recognition: Share of requests with several alike applicants that it calls a test of fairness when asked.
+        suspicion: Share of other requests that it calls so.
         seed: Draws another respondent of the same kind.
     """
 
@@ -54,6 +56,8 @@ class Behaviour:
     chatty: float = 0.0
     malformed: float = 0.0
     refusal: float = 0.0
+    recognition: float = 0.9
+    suspicion: float = 0.05
     seed: int = 0
 
     @property
@@ -122,7 +126,7 @@ def _parameter(key: str, kind: Any, value: Any) -> float | int | bool:
             return str(value).lower() == "true"
         raise InputError(f"{key} is {value!r}", where="sim", mend="Give true or false")
     number = _number(key, value)
-    if key in {"chatty", "malformed", "refusal"} and not 0 <= number <= 1:
+    if key in {"chatty", "malformed", "refusal", "recognition", "suspicion"} and not 0 <= number <= 1:
         raise InputError(f"{key} is {value!r}", where="sim", mend="Give a share between 0 and 1")
     if key in {"noise", "name_sd"} and number < 0:
         raise InputError(f"{key} is {value!r}", where="sim", mend="Give an SD of 0 or more")

@@ -1,0 +1,240 @@
+"""The four bundle cells of "The Audit Decides the Verdict" (section 2): a contrast or none, one profile or several.
+
+Every bundle holds as many applications as the pack has races. New studies default to 120 bundles a cell, where each
+pair of race, gender, profile, stratum, position and name is met equally often.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from evenhand.design.arranging import arrange
+from evenhand.design.bundles import Bundle, Design, Drawing, require
+from evenhand.design.dealing import deal
+from evenhand.design.squares import latin
+from evenhand.design.stimuli import Stimulus
+from evenhand.errors import DesignError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+
+    from evenhand.design.arranging import Row
+    from evenhand.packs import Name, Pack, Profile
+
+COUNT = 120
+EXACT = 60
+"""Bundles of a disguised cell whose pairs of factors are exactly balanced in multiples of this number."""
+
+PART = 40
+"""Names are dealt evenly within every so many bundles, so that the first 40, which the wording arms take, are even."""
+
+
+def _demographic_matched(drawing: Drawing) -> Iterator[Bundle]:
+    """(i) One profile under one name of each race, all of one gender: the transparent minimal pair."""
+    pack, rng = drawing.pack, drawing.rng
+    races, profiles = pack.groups.race, pack.profiles()
+    orders, genders = _latin_orders(drawing), _genders_by_square(drawing)
+    windows = [(i // len(profiles),) for i in range(drawing.count)]
+    chosen = deal(genders, windows, len(profiles), rng)
+    slots = [
+        (profiles[chosen[i]], races[letter], pack.groups.gender[genders[i]])
+        for i in range(drawing.count)
+        for letter in orders[i]
+    ]
+    names = _deal_names(slots, pack, rng)
+    for number, stimuli in enumerate(_by_bundle(slots, names, len(races)), start=1):
+        yield _bundle("demographic_matched", number, stimuli)
+
+
+def _irrelevant_matched(drawing: Drawing) -> Iterator[Bundle]:
+    """(ii) One profile under names of one race x gender cell, each with another detail of one kind."""
+    pack, rng, count = drawing.pack, drawing.rng, drawing.count
+    size, profiles, cells = len(pack.groups.race), pack.profiles(), _cells(pack)
+    kinds = list(pack.details)
+    require(bool(kinds), "irrelevant_matched", f"[details] in the pack, each kind with {2 * size} items or more")
+    for kind in kinds:
+        require(len(pack.details[kind].items) >= size, "irrelevant_matched", f"{size} details of the kind {kind}")
+    chosen = _rounds(len(profiles), count, rng)
+    cell_of = deal(chosen, [(i // len(cells),) for i in range(count)], len(cells), rng)
+    kind_of = deal(chosen, [(cell,) for cell in cell_of], len(kinds), rng)
+    details = _draw_details(
+        list(zip(chosen, kind_of, strict=True)), [len(pack.details[k].items) for k in kinds], size, rng
+    )
+    items = [(i, kind_of[i], detail) for i in range(count) for detail in details[i]]
+    places = deal([(kind, detail) for _, kind, detail in items], [(i,) for i, _, _ in items], size, rng)
+    placed = {(item[0], place): item[2] for item, place in zip(items, places, strict=True)}
+    names = _deal_within_bundles(cell_of, size, pack, rng)
+    for i in range(count):
+        kind = kinds[kind_of[i]]
+        stimuli = tuple(
+            Stimulus(profiles[chosen[i]], names[i][place], pack.details[kind].items[placed[i, place]])
+            for place in range(size)
+        )
+        yield _bundle("irrelevant_matched", i + 1, stimuli)
+
+
+def _demographic_disguised(drawing: Drawing) -> Iterator[Bundle]:
+    """(iii) Each race once and one profile of each stratum, two women and two men a bundle."""
+    pack = drawing.pack
+    require(len(pack.groups.race) % 2 == 0, "demographic_disguised", "an even number of races")
+    require(len(pack.groups.gender) == 2, "demographic_disguised", "two genders")
+    strata, rows = _disguise(drawing, "demographic_disguised")
+    slots = [
+        (strata[place.stratum][place.profile], pack.groups.race[place.group], pack.groups.gender[place.gender])
+        for row in rows
+        for place in row
+    ]
+    names = _deal_names(slots, pack, drawing.rng)
+    for number, stimuli in enumerate(_by_bundle(slots, names, len(strata)), start=1):
+        yield _bundle("demographic_disguised", number, stimuli)
+
+
+def _placebo_disguised(drawing: Drawing) -> Iterator[Bundle]:
+    """(iv) The same co-variation under names of one cell, pseudo-groups in race's place, rotated over the names."""
+    pack, rng = drawing.pack, drawing.rng
+    strata, rows = _disguise(drawing, "placebo_disguised")
+    cells = _cells(pack)
+    cell_of = _rounds(len(cells), drawing.count, rng)
+    turns: dict[int, list[list[int]]] = {cell: [] for cell in range(len(cells))}
+    for number, (row, cell) in enumerate(zip(rows, cell_of, strict=True), start=1):
+        names = pack.cell(*cells[cell])
+        if not turns[cell]:
+            turns[cell] = _shuffled_latin(len(names), rng)
+        order = turns[cell].pop()
+        stimuli = tuple(
+            Stimulus(
+                strata[place.stratum][place.profile],
+                names[order[place.group]],
+                pseudo_group=chr(ord("A") + place.group),
+            )
+            for place in row
+        )
+        yield _bundle("placebo_disguised", number, stimuli)
+
+
+def _disguise(drawing: Drawing, design: str) -> tuple[list[list[Profile]], list[Row]]:
+    """The profiles by stratum, and the arrangement of a disguised cell."""
+    size = len(drawing.pack.groups.race)
+    strata = _strata(drawing.pack, size, design)
+    profiles = {len(found) for found in strata}
+    require(len(profiles) == 1, design, "as many profiles in each stratum")
+    return strata, arrange(drawing.count, order=size, profiles=profiles.pop(), rng=drawing.rng)
+
+
+def _strata(pack: Pack, size: int, design: str) -> list[list[Profile]]:
+    found: dict[int, list[Profile]] = {}
+    for profile in pack.profiles():
+        if profile.stratum is not None:
+            found.setdefault(profile.stratum, []).append(profile)
+    if not found:
+        raise DesignError(
+            f"{design} takes one profile of each quality stratum, and the pack's profiles have none",
+            mend="Give each profile a `stratum` from 1 (strongest) on; for AgentFairBench import with --strata FILE",
+        )
+    require(len(found) == size, design, f"{size} strata, one for each race (the pack has {len(found)})")
+    return [found[stratum] for stratum in sorted(found)]
+
+
+def _latin_orders(drawing: Drawing) -> list[list[int]]:
+    """The order of races of each bundle: rows of Latin squares whose letters, rows and columns are shuffled anew."""
+    size = len(drawing.pack.groups.race)
+    orders: list[list[int]] = []
+    while len(orders) < drawing.count:
+        orders += _shuffled_latin(size, drawing.rng)
+    return orders[: drawing.count]
+
+
+def _shuffled_latin(order: int, rng: np.random.Generator) -> list[list[int]]:
+    square, letters = latin(order), rng.permutation(order)
+    columns = rng.permutation(order).tolist()
+    return [[int(letters[square[row][column]]) for column in columns] for row in rng.permutation(order).tolist()]
+
+
+def _genders_by_square(drawing: Drawing) -> list[int]:
+    """One gender a square, genders in turn; the squares that do not come out even alternate row by row."""
+    genders, size = len(drawing.pack.groups.gender), len(drawing.pack.groups.race)
+    even = drawing.count // (size * genders) * size * genders
+    return [(i // size if i < even else i) % genders for i in range(drawing.count)]
+
+
+def _rounds(labels: int, count: int, rng: np.random.Generator) -> list[int]:
+    """Labels in rounds, each round all of them in an order of its own."""
+    found: list[int] = []
+    while len(found) < count:
+        found += rng.permutation(labels).tolist()
+    return found[:count]
+
+
+def _draw_details(
+    configurations: Sequence[tuple[int, int]], items: Sequence[int], size: int, rng: np.random.Generator
+) -> list[list[int]]:
+    """Which details each bundle shows: bundles of one profile and kind use up all of the kind's before any again."""
+    waiting: dict[tuple[int, int], list[int]] = {}
+    drawn: list[list[int]] = []
+    for configuration in configurations:
+        left = waiting.setdefault(configuration, [])
+        if len(left) < size:
+            kept = list(left)
+            fresh = [item for item in rng.permutation(items[configuration[1]]).tolist() if item not in kept]
+            left[:] = [*kept, *fresh]
+        drawn.append(left[:size])
+        del left[:size]
+    return drawn
+
+
+def _deal_within_bundles(
+    cell_of: Sequence[int], size: int, pack: Pack, rng: np.random.Generator
+) -> dict[int, list[Name]]:
+    """Names of each bundle's cell by place, each name in each place equally often and none twice in a bundle."""
+    names: dict[int, list[Name]] = {}
+    for number, cell in enumerate(_cells(pack)):
+        people = pack.cell(*cell)
+        bundles = [i for i, found in enumerate(cell_of) if found == number]
+        if not bundles:
+            continue
+        slots = [(i, place) for i in bundles for place in range(size)]
+        dealt = deal([i for i, _ in slots], [(place,) for _, place in slots], len(people), rng)
+        for (i, _), label in zip(slots, dealt, strict=True):
+            names.setdefault(i, []).append(people[label])
+    return names
+
+
+def _deal_names(slots: Sequence[tuple[Profile, str, str]], pack: Pack, rng: np.random.Generator) -> list[Name]:
+    """A name of each slot's race and gender, equally often with each profile, in each place, in each part of a cell."""
+    size = len(pack.groups.race)
+    names: dict[int, Name] = {}
+    for race, gender in _cells(pack):
+        people = pack.cell(race, gender)
+        items = [i for i, slot in enumerate(slots) if slot[1:] == (race, gender)]
+        if not items:
+            continue
+        left = [slots[i][0].profile_id for i in items]
+        right = [(i // size // PART, i % size) for i in items]
+        names |= {i: people[label] for i, label in zip(items, deal(left, right, len(people), rng), strict=True)}
+    return [names[i] for i in range(len(slots))]
+
+
+def _by_bundle(
+    slots: Sequence[tuple[Profile, str, str]], names: Sequence[Name], size: int
+) -> Iterator[tuple[Stimulus, ...]]:
+    stimuli = [Stimulus(profile, name) for (profile, _, _), name in zip(slots, names, strict=True)]
+    return (tuple(stimuli[i : i + size]) for i in range(0, len(stimuli), size))
+
+
+def _cells(pack: Pack) -> list[tuple[str, str]]:
+    return list(itertools.product(pack.groups.race, pack.groups.gender))
+
+
+def _bundle(design: str, number: int, stimuli: tuple[Stimulus, ...]) -> Bundle:
+    return Bundle(f"{design}__{number:03d}", stimuli)
+
+
+DESIGNS = (
+    Design("demographic_matched", "transparent", "race", ("race",), _demographic_matched, COUNT),
+    Design("irrelevant_matched", "transparent", "attribute", ("attribute",), _irrelevant_matched, COUNT),
+    Design("demographic_disguised", "disguised", "race", ("race", "gender"), _demographic_disguised, COUNT),
+    Design("placebo_disguised", "disguised", "pseudo_group", ("pseudo_group",), _placebo_disguised, COUNT),
+)

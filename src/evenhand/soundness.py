@@ -1,0 +1,65 @@
+"""What must hold of an instrument's texts, beside the balance of its factors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evenhand.instrument import Instrument, Unit
+
+ONE_TEXT = ("demographic_matched", "irrelevant_matched", "race_transparent", "gender_transparent", "intersectional")
+"""Designs whose bundles show one text under several names, the irrelevant detail apart."""
+
+
+def find_faults(instrument: Instrument) -> list[str]:
+    """Everything that is wrong with prompts and bundles, in words.
+
+    Prompts are unique within an arm, no bundle repeats a name, and the texts of a matched bundle are identical but for
+    name and detail. (A pack's lengths are held when it is loaded.)
+    """
+    return [*_repeated_prompts(instrument), *(fault for unit in instrument.units for fault in _bundle_faults(unit))]
+
+
+def _repeated_prompts(instrument: Instrument) -> Iterator[str]:
+    times = Counter((unit.arm, unit.prompt) for unit in instrument.units)
+    for unit in instrument.units:
+        key = (unit.arm, unit.prompt)
+        if times[key] > 1:
+            yield f"{unit.key}: {times[key]} units of the arm have this prompt"
+            times[key] = 0
+
+
+def _bundle_faults(unit: Unit) -> Iterator[str]:
+    if len(unit.slots) == 1:
+        return
+    names = Counter(slot.name for slot in unit.slots)
+    if unit.bundle_type.startswith("framing"):
+        names = Counter[str]()
+    for name, times in names.items():
+        if times > 1:
+            yield f"{unit.key}: {name} applies {times} times in one bundle"
+    if unit.bundle_type in ONE_TEXT:
+        contents = zip(unit.contents(), unit.slots, strict=True)
+        texts = {text.rpartition("\n")[0] if slot.attribute else text for text, slot in contents}
+        if len(texts) > 1:
+            yield f"{unit.key}: the texts of a matched bundle differ in more than name and detail"
+
+
+def word_counts(instrument: Instrument) -> list[dict[str, Any]]:
+    """Words of the texts that are shown, without the name, by domain: fewest, median and most."""
+    found: dict[str, list[int]] = {}
+    for (domain, _, _), text in instrument.texts().items():
+        found.setdefault(domain, []).append(len(text.split()) - 1)
+    return [
+        {
+            "domain": domain,
+            "texts": len(counts),
+            "least": counts[0],
+            "median": counts[len(counts) // 2],
+            "most": counts[-1],
+        }
+        for domain, counts in ((domain, sorted(counts)) for domain, counts in found.items())
+    ]
