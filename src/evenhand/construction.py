@@ -21,8 +21,12 @@ if TYPE_CHECKING:
     from evenhand.plan import Arm, Plan
 
 
-def build_instrument(plan: Plan) -> Instrument:
+def build_instrument(plan: Plan, *, sound: bool = True) -> Instrument:
     """Build the instrument of a plan: the same plan and packs give the same bytes.
+
+    Args:
+        plan: The plan.
+        sound: Whether faults of prompts and bundles are refused; a check lists them instead.
 
     Raises:
         StudyError: An arm names an unknown format, design or wording, a format and design that do not go
@@ -48,7 +52,8 @@ def build_instrument(plan: Plan) -> Instrument:
     units = [unit for arm in plan.arms for unit in made[arm.name]]
     instrument = Instrument(tuple(deal_rotations(units, packs={pack.name: pack for pack in packs.values()})))
     _require_unique(instrument)
-    _require_whole(instrument)
+    if sound:
+        _require_whole(instrument)
     _require_totals(instrument, plan)
     return instrument
 

@@ -176,14 +176,33 @@ class Instrument:
         }
 
     def check(self) -> tuple[Check, ...]:
-        """The composition of every arm: is each contrast of its design free of every nuisance factor?"""
-        designs = {unit.arm: DESIGNS[unit.bundle_type] for unit in self.units if not unit.source}
+        """The composition of every arm and pool: is each contrast of its design free of every nuisance factor?
+
+        A pool is what an analysis joins: arms of one domain, format, wording and design (the primary bundles and
+        those of a precision extension).
+        """
+        contrasts, rows = self.contrasts(), self.rows()
+        samples = [(arm,) for arm in contrasts] + self._pools()
         return tuple(
             check
-            for arm, rows in self.rows().items()
-            if arm in designs
-            for check in check_composition(arm, rows, contrasts=designs[arm].contrasts)
+            for arms in samples
+            for check in check_composition(
+                " + ".join(arms), [row for arm in arms for row in rows[arm]], contrasts=contrasts[arms[0]]
+            )
         )
+
+    def contrasts(self) -> dict[str, tuple[str, ...]]:
+        """The factors that each arm compares, probes apart."""
+        designs = {unit.arm: DESIGNS[unit.bundle_type] for unit in self.units if not unit.source}
+        return {arm: design.contrasts for arm, design in designs.items()}
+
+    def _pools(self) -> list[tuple[str, ...]]:
+        pools: dict[tuple[str, ...], dict[str, None]] = {}
+        for unit in self.units:
+            if not unit.source and not unit.reasoning:
+                key = (unit.domain, unit.format, unit.wording, unit.bundle_type)
+                pools.setdefault(key, {})[unit.arm] = None
+        return [tuple(arms) for arms in pools.values() if len(arms) > 1]
 
     def rows(self) -> dict[str, list[dict[str, Any]]]:
         """The slots of each arm as plain mappings, for composition checks."""
@@ -290,7 +309,7 @@ def _composition(slot: Slot, unit: Unit) -> dict[str, Any]:
     """A slot as composition checks see it; without framings a scenario is the whole profile, and is called so."""
     whole = not slot.framing
     named = {"profile": slot.scenario_id if whole else None, "scenario_id": None if whole else slot.scenario_id}
-    return {name: getattr(slot, name) for name in _SLOT_FIELDS} | named | {"unit_id": unit.unit_id}
+    return {name: getattr(slot, name) for name in _SLOT_FIELDS} | named | {"unit_id": unit.key}
 
 
 def _canonical(content: object) -> str:

@@ -2,8 +2,8 @@
 
 The shipped presets lie in `presets/`. A study file may start from one with `extends = "fairfund"`: its own keys then
 replace those of the preset, except that the tables `settings` and `margins` are merged, so that only the settings
-and margins it names are replaced. Arms, families and totals are lists and are replaced as a whole; new arms do away with the
-preset's totals.
+and margins it names are replaced. Arms, families and totals are lists and are replaced as a whole; new arms do away
+with the preset's totals.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Total:
     name: Text
     units: Annotated[Whole, Field(gt=0)]
     arms: Annotated[tuple[Text, ...], at_least(1)] = ("*",)
-    tag: Text = ""
+    tag: str = ""
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from evenhand.design.cells import exact_counts
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evenhand.instrument import Instrument, Unit
 
+DISGUISED = ("demographic_disguised", "placebo_disguised")
 ONE_TEXT = ("demographic_matched", "irrelevant_matched", "race_transparent", "gender_transparent", "intersectional")
 """Designs whose bundles show one text under several names, the irrelevant detail apart."""
 
@@ -46,6 +49,26 @@ def _bundle_faults(unit: Unit) -> Iterator[str]:
         texts = {text.rpartition("\n")[0] if slot.attribute else text for text, slot in contents}
         if len(texts) > 1:
             yield f"{unit.key}: the texts of a matched bundle differ in more than name and detail"
+
+
+def exactness_notes(instrument: Instrument) -> list[str]:
+    """Which disguised cells are balanced to within one only, and at which numbers they would be exact."""
+    disguised = {unit.arm for unit in instrument.units if unit.bundle_type in DISGUISED and not unit.source}
+    bundles = Counter(unit.arm for unit in instrument.units)
+    notes: dict[tuple[int, int, int], list[str]] = {}
+    for arm, rows in instrument.rows().items():
+        if arm in disguised:
+            races, strata, profiles, names = (
+                len({row[c] for row in rows}) for c in ("race", "stratum", "profile", "name")
+            )
+            exact = exact_counts(races=races, profiles=profiles // strata, names=names // races)
+            if bundles[arm] % exact[0]:
+                notes.setdefault((bundles[arm], *exact), []).append(arm)
+    return [
+        f"{', '.join(arms)}: at {count} bundles balanced to within one; pairs with names and profiles are exact in "
+        f"multiples of {pairs}, race x gender x profile in multiples of {triples}"
+        for (count, pairs, triples), arms in notes.items()
+    ]
 
 
 def word_counts(instrument: Instrument) -> list[dict[str, Any]]:

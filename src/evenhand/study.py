@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evenhand.analysis.scores import Scores
+    from evenhand.checking import Findings
     from evenhand.collection.asker import Conduct
     from evenhand.collection.attempts import Attempt
     from evenhand.collection.models import Respondent
     from evenhand.collection.progress import Status
     from evenhand.collection.runner import Progress
-    from evenhand.design.balance import Check
     from evenhand.instrument import Instrument, Unit
+    from evenhand.respondents.truth import Truth
     from evenhand.runs import Run
 
 
@@ -52,6 +53,13 @@ def import_materials(kind: str, source: Path, folder: Path) -> Run:
     return create_run(plan, instrument, folder)
 
 
+def import_packs(source: Path, folder: Path, *, strata: Path | None = None) -> list[Path]:
+    """Make packs from the public AgentFairBench profiles."""
+    from evenhand.imports.agentfairbench import import_packs as make_packs
+
+    return make_packs(source, folder, strata=strata)
+
+
 def import_logs(logs: Sequence[Path], folder: Path, *, label: str = "") -> dict[str, int]:
     """Turn Inspect's logs of the audit's task into a run's ledger; the run is made where there is none yet."""
     from evenhand.collection import logs as inspect_logs
@@ -68,27 +76,40 @@ def import_logs(logs: Sequence[Path], folder: Path, *, label: str = "") -> dict[
         return inspect_logs.import_logs(files, ledger, run.instrument, settings=run.plan.settings, label=label)
 
 
-def load_target(target: str) -> Instrument:
-    """The instrument of a run directory, or of a study built in memory, confounded or not."""
-    from dataclasses import replace
+def check(target: str) -> Findings:
+    """Check a run directory, or a study built in memory; of a collected run the baseline of its groups too."""
+    from evenhand.checking import check as check_target
 
-    from evenhand.construction import build_instrument
-    from evenhand.plan import load_plan
-    from evenhand.runs import is_run, open_run
-
-    if is_run(Path(target)):
-        return open_run(Path(target)).instrument
-    plan = load_plan(target)
-    return build_instrument(replace(plan, arms=tuple(replace(arm, allow_confounded=True) for arm in plan.arms)))
+    return check_target(target)
 
 
-def check(instrument: Instrument) -> tuple[tuple[Check, ...], list[str]]:
-    """The composition of every arm, and all problems: confounded arms, and texts that hint at race or gender."""
-    from evenhand.design.hints import find_hints
+def true_contrast(
+    run: Run, respondent: Respondent, *, arm: str, factor: str, group: str, reference: str, seed: int = 0
+) -> Truth:
+    """What a simulated respondent's planted disparity comes to on the observed scale of an arm.
 
-    checks = instrument.check()
-    problems = [found.problem for found in checks if found.status == "confounded"]
-    return checks, problems + [str(hint) for hint in find_hints(instrument.texts())]
+    Args:
+        run: The run.
+        respondent: A simulated respondent, with its arguments.
+        arm: One arm.
+        factor: race or gender.
+        group: The level compared.
+        reference: With which level.
+        seed: Of the simulation.
+    """
+    from evenhand.collection.runner import teach
+    from evenhand.respondents import behaviour
+    from evenhand.respondents.truth import observed_contrast
+
+    return observed_contrast(
+        run.instrument.select([arm]).units,
+        behaviour(respondent.model.removeprefix("sim/"), respondent.arguments),
+        teach(run.instrument),
+        factor=factor,
+        group=group,
+        reference=reference,
+        seed=seed,
+    )
 
 
 def account(run: Run, *, models: int, reasoning_models: int = 0) -> dict[str, Any]:

@@ -134,7 +134,7 @@ def planted_or_none(outcomes, size, seed=0):
         return None
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(tables, sizes, st.integers(0, 50))
 def test_each_bundle_is_as_it_was_or_has_one_untied_group_slot_exchanged_with_its_neighbour(bundles, size, seed):
     outcomes = table(bundles)
@@ -163,7 +163,7 @@ def test_each_bundle_is_as_it_was_or_has_one_untied_group_slot_exchanged_with_it
     assert found.expected_change == pytest.approx(found.target)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(tables, sizes, st.randoms(use_true_random=False))
 def test_the_same_seed_plants_the_same_whatever_the_order_of_rows(bundles, size, shuffle):
     outcomes = table(bundles)

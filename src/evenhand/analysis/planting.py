@@ -156,7 +156,7 @@ def _check_columns(outcomes: pl.DataFrame, factor: str, *, where: str) -> None:
 def _ranked_slots(outcomes: pl.DataFrame, factor: str, *, where: str) -> pl.DataFrame:
     """The ranked rows: the bundle's key, position, rank, level, and row, the place in the outcomes."""
     key = [name for name in BUNDLE_KEY if name in outcomes.columns]
-    rows = outcomes.lazy().select(
+    rows = outcomes.select(
         *key,
         "position",
         "valid",
@@ -164,7 +164,7 @@ def _ranked_slots(outcomes: pl.DataFrame, factor: str, *, where: str) -> pl.Data
         pl.col(factor).cast(pl.String).alias("level"),
         pl.int_range(pl.len()).alias("row"),
     )
-    slots = rows.filter(pl.col("valid") & pl.col("rank").is_not_null()).collect()
+    slots = rows.filter(pl.col("valid") & pl.col("rank").is_not_null())
     twice = slots.filter(pl.struct(*key, "position").is_duplicated())
     if twice.height:
         row = twice.row(0, named=True)
@@ -214,8 +214,7 @@ def _swaps(slots: pl.DataFrame, key: Sequence[str], *, group: str, up: bool, see
     order = [False] * len(key) + [not up]
     bundle, rank, place, untied = (pl.col(name) for name in ("bundle", "rank", "place", "untied"))
     neighbours = (
-        slots.lazy()
-        .sort(*key, "rank", descending=order)
+        slots.sort(*key, "rank", descending=order)
         .with_columns(pl.struct(key).rle_id().alias("bundle"), pl.struct(*key, "rank").rle_id().alias("place"))
         .with_columns((place.ne_missing(place.shift(1)) & place.ne_missing(place.shift(-1))).alias("untied"))
         .with_columns(
@@ -225,7 +224,7 @@ def _swaps(slots: pl.DataFrame, key: Sequence[str], *, group: str, up: bool, see
             ((bundle == bundle.shift(1)) & untied & untied.shift(1)).alias("movable"),
         )
     )
-    slots = neighbours.filter(pl.col("level") == group).collect()
+    slots = neighbours.filter(pl.col("level") == group)
     slots = slots.with_columns(_draws(slots, [*key, "position"], "candidate", seed).alias("draw"))
     is_candidate = pl.col("draw") == pl.col("draw").min().over("bundle")
     return slots.filter(is_candidate & pl.col("movable"))

@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evenhand.analysis.scores import Scores
+    from evenhand.checking import Findings
     from evenhand.collection.attempts import Attempt
     from evenhand.collection.progress import Status
-    from evenhand.design.balance import Check
     from evenhand.instrument import Unit
 
 PILLARS = ("p1", "p2", "p3", "p4")
 POOLS = 15
+LEAST_GAP = 0.005
+"""Rating points below which a gap in baseline quality prints as 0.00."""
 BENCHMARK = "aid"
 """The domain whose models the published leaderboard holds."""
 WIDE = 160
@@ -58,20 +60,51 @@ def print_accounting(accounting: Mapping[str, Any], folder: Path) -> None:
     console.print(f"Built in {folder}", soft_wrap=True, markup=False)
 
 
-def print_checks(checks: Sequence[Check], problems: Sequence[str]) -> None:
-    """Composition by arm, then everything that must be mended."""
+def print_checks(findings: Findings) -> None:
+    """Composition by arm and pool, the lengths of texts, what to know, then everything that must be mended."""
     console = _out()
     table = Table(title="Composition")
     for column in ("arm", "contrast", "factor", "status", "pattern"):
         table.add_column(column)
-    for found in checks:
+    for found in findings.checks:
         table.add_row(
             *(escape(text) for text in (found.arm, found.contrast, found.factor, found.status, found.pattern))
         )
     console.print(table)
-    for problem in problems:
+    for row in findings.words:
+        text = (
+            f"{row['domain']}: {row['texts']} texts of {row['least']} to {row['most']} words, median {row['median']}."
+        )
+        console.print(text, markup=False, soft_wrap=True)
+    for note in findings.notes:
+        console.print(f"Note: {note}", markup=False, soft_wrap=True)
+    for problem in findings.problems:
         console.print(problem, markup=False, soft_wrap=True)
-    console.print("No problem found." if not problems else f"{len(problems)} problem{'s' * (len(problems) > 1)} found.")
+    number = len(findings.problems)
+    console.print("No problem found." if not number else f"{number} problem{'s' * (number > 1)} found.")
+
+
+def print_baseline(rows: Sequence[Mapping[str, Any]]) -> None:
+    """The gaps in baseline quality between the groups that an arm compares; those of nought are counted alone."""
+    apart = [row for row in rows if abs(row["estimate"]) >= LEAST_GAP]
+    console = _out()
+    if apart:
+        table = Table(
+            title="Baseline-quality gap, in rating points",
+            caption="Mean primary rating of the profiles a group was shown,\nagainst the reference group's: what is "
+            "not zero here shows\nas a contrast that is none.",
+            caption_justify="left",
+        )
+        for column in ("model", "arm", "contrast", "group"):
+            table.add_column(column)
+        for column in ("gap", "slots"):
+            table.add_column(column, justify="right")
+        for row in apart:
+            texts = (escape(row[column]) for column in ("model", "arm", "term", "group"))
+            table.add_row(*texts, f"{row['estimate']:+.2f}", f"{row['n']:,}")
+        console.print(table)
+    if rows:
+        console.print(f"Baseline quality: {len(rows) - len(apart)} of {len(rows)} gaps are below {LEAST_GAP} points.")
 
 
 def print_status(rows: Sequence[Mapping[str, Any]]) -> None:

@@ -67,31 +67,51 @@ def _arm_formats(pairs: tuple[str, ...]) -> dict[str, str]:
 @click.argument("target", metavar="RUN|STUDY")
 @json_option
 def check(target: str, as_json: bool) -> int:
-    """Check a design: composition of every arm, and hints at race or gender in its packs. Exit 1 on a problem."""
+    """Check a design: composition of arms and pools, prompts, bundles, hints at race or gender. Exit 1 on a problem.
+
+    After a collection the gaps in baseline quality between the groups of every arm are shown too.
+    """
     from evenhand import study
     from evenhand.cli import console
 
-    checks, problems = study.check(study.load_target(target))
+    findings = study.check(target)
+    baseline = None if findings.baseline is None else findings.baseline.to_dicts()
     if as_json:
         from dataclasses import asdict
 
-        print_json({"arms": [asdict(found) for found in checks], "problems": problems})
+        found = {"arms": [asdict(check) for check in findings.checks], "problems": findings.problems}
+        print_json(found | {"notes": findings.notes, "words": findings.words, "baseline": baseline})
     else:
-        console.print_checks(checks, problems)
-    return 1 if problems else 0
+        console.print_checks(findings)
+        console.print_baseline(baseline or [])
+    return 1 if findings.problems else 0
 
 
 @click.command(name="import")
-@click.argument("kind", type=click.Choice(["fairfund", "inspect"]))
+@click.argument("kind", type=click.Choice(["fairfund", "agentfairbench", "inspect"]))
 @click.argument("sources", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @out_option
-@click.option("--as", "label", default="", help="The id of the model in the results (logs of one model).")
+@click.option(
+    "--as",
+    "label",
+    default="",
+    help="Of logs of one model: its id in the results. Of agentfairbench: `pack`, the form it is brought into.",
+)
+@click.option(
+    "--strata",
+    type=click.Path(path_type=Path),
+    help="Of agentfairbench: a CSV with id and stratum (1 the strongest), which its disguised cells need.",
+)
 @json_option
-def import_(kind: str, sources: tuple[Path, ...], out: Path, label: str, as_json: bool) -> int:
-    """Make a run from materials released elsewhere, or from the logs of `inspect eval evenhand/audit`."""
+def import_(kind: str, sources: tuple[Path, ...], out: Path, label: str, strata: Path | None, as_json: bool) -> int:
+    """Make a run from materials released elsewhere or from logs of `inspect eval evenhand/audit`, or make packs."""
     from evenhand import study
     from evenhand.cli import console
 
+    if strata is not None and kind != "agentfairbench":
+        raise InputError("only agentfairbench takes strata", where="--strata", mend="Leave --strata away")
+    if kind == "agentfairbench":
+        return _import_packs(sources, out, label, strata, as_json=as_json)
     if kind == "inspect":
         counts = study.import_logs(sources, out, label=label)
         if as_json:
@@ -110,4 +130,24 @@ def import_(kind: str, sources: tuple[Path, ...], out: Path, label: str, as_json
         print_json(accounting)
     else:
         console.print_accounting(accounting, made.folder)
+    return 0
+
+
+def _import_packs(sources: tuple[Path, ...], out: Path, form: str, strata: Path | None, *, as_json: bool) -> int:
+    from evenhand import study
+
+    if form != "pack" or len(sources) != 1:
+        raise InputError(
+            "AgentFairBench is brought in as packs, from one folder",
+            where="import agentfairbench",
+            mend="Write `evenhand import agentfairbench PATH --as pack -o DIR`",
+        )
+    made = study.import_packs(sources[0], out, strata=strata)
+    if as_json:
+        print_json({"packs": [str(folder) for folder in made], "strata": strata is not None})
+        return 0
+    for folder in made:
+        click.echo(f"Pack in {folder}")
+    if strata is None:
+        click.echo("The profiles have no strata: the disguised cells cannot be built from them. Give --strata FILE.")
     return 0

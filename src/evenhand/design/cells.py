@@ -7,6 +7,7 @@ pair of race, gender, profile, stratum, position and name is met equally often.
 from __future__ import annotations
 
 import itertools
+from math import lcm
 from typing import TYPE_CHECKING
 
 from evenhand.design.arranging import arrange
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from evenhand.packs import Name, Pack, Profile
 
 COUNT = 120
-EXACT = 60
-"""Bundles of a disguised cell whose pairs of factors are exactly balanced in multiples of this number."""
-
 PART = 40
 """Names are dealt evenly within every so many bundles, so that the first 40, which the wording arms take, are even."""
 
@@ -113,6 +111,23 @@ def _placebo_disguised(drawing: Drawing) -> Iterator[Bundle]:
             for place in row
         )
         yield _bundle("placebo_disguised", number, stimuli)
+
+
+def exact_counts(*, races: int, profiles: int, names: int) -> tuple[int, int]:
+    """How many bundles a disguised cell is exactly balanced at, in multiples.
+
+    Args:
+        races: Races, and so places of a bundle.
+        profiles: Profiles a stratum.
+        names: Names of each race.
+
+    Returns:
+        Where every pair of race, gender, profile, stratum, position and name is met equally often (60 with 4 races, 3
+        profiles and 10 names), and where each profile also meets each race x gender cell equally often (120).
+    """
+    # Squares come in rounds of one square a profile, and two rounds exchange the genders.
+    pairs = lcm(races * profiles, profiles * names)
+    return pairs, lcm(pairs, 2 * races * profiles)
 
 
 def _disguise(drawing: Drawing, design: str) -> tuple[list[list[Profile]], list[Row]]:
