@@ -9,10 +9,18 @@ export PYTHONUTF8 := 1
 # Compiled once here, not at the first run of every machine: an import of polars and numpy then takes a third of the time.
 export UV_COMPILE_BYTECODE := 1
 
-.PHONY: demo test test-slow check format setup bench picture clean
+.PHONY: demo study test test-slow check format setup bench picture clean
 
 demo: setup
 	$(RUN) evenhand demo
+
+# The whole of "The Audit Decides the Verdict" on two simulated respondents: 15,868 requests.
+study: setup
+	$(RUN) evenhand build verdict -o evenhand-study
+	$(RUN) evenhand run evenhand-study --model sim/null --model sim/biased
+	$(RUN) evenhand outcomes evenhand-study -o evenhand-study/outcomes.csv
+	$(RUN) evenhand status evenhand-study
+	$(RUN) evenhand check evenhand-study
 
 test: setup
 	$(RUN) pytest -q -n auto -m "not slow"
@@ -47,4 +55,4 @@ setup: .venv/.synced
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --target .tools uv
 
 clean:
-	rm -rf .venv .tools evenhand-demo
+	rm -rf .venv .tools evenhand-demo evenhand-study

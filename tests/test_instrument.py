@@ -12,10 +12,16 @@ from evenhand import runs
 from evenhand.construction import build_instrument
 from evenhand.errors import DesignError, InstrumentError, PackError, RunError, StudyError
 from evenhand.instrument import Instrument, Slot, Unit, load_instrument, save_instrument
-from evenhand.plan import load_plan
+from evenhand.plan import load_plan, presets
 
 # Change this only with the pack's or the design's version: results before and after are not comparable.
 FAIRFUND_DIGEST = "e31809d59e2298f59fd142c1b008c482a95968fedf5058e5026510da6c3f39fe"
+DIGESTS = {
+    "fairfund": FAIRFUND_DIGEST,
+    "demo": FAIRFUND_DIGEST,
+    "fairfund-wording": "21766e5ec9330bd022a4b6b926ed9320f9aa4fe738c9045dbb8f8c15d01d3e9c",
+    "verdict": "9c34787a53eda41d9cfe35dfab8c15f45eb3a41115952497c9eff6cd13819123",
+}
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +43,9 @@ def test_counts_of_the_fairfund_preset(fairfund):
     assert len({unit.prompt for unit in fairfund.units}) == 2280
 
 
-def test_the_digest_of_the_shipped_preset_is_pinned(fairfund):
-    assert fairfund.digest == FAIRFUND_DIGEST
+@pytest.mark.parametrize("preset", presets())
+def test_the_digests_of_the_shipped_presets_are_pinned(preset):
+    assert build_instrument(load_plan(preset)).digest == DIGESTS[preset]
 
 
 def test_wording_preset_shares_its_units_with_fairfund(fairfund):

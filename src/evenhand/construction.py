@@ -12,7 +12,7 @@ from evenhand.design.stimuli import assemble
 from evenhand.errors import DesignError, StudyError
 from evenhand.instrument import Instrument, Slot, Unit
 from evenhand.packs import Pack, load_pack
-from evenhand.probes import deal_rotations, is_probe, make_probes
+from evenhand.probes import deal_rotations, make_probes
 from evenhand.soundness import find_faults
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def build_instrument(plan: Plan, *, sound: bool = True) -> Instrument:
         _check_arm(arm, packs[arm.pack])
     made = _compose_arms(plan, packs)
     for arm in plan.arms:
-        if is_probe(arm.format):
+        if formats.is_probe(arm.format):
             made[arm.name] = make_probes(arm, packs[arm.pack], _probed(arm, made), seed=plan.seed)
         elif not arm.allow_confounded:
             _require_sound(Instrument(made[arm.name]))
@@ -63,7 +63,7 @@ def _compose_arms(plan: Plan, packs: dict[str, Pack]) -> dict[str, tuple[Unit, .
     composed: dict[tuple[str, str, int | None, str], tuple[Bundle, ...]] = {}
     made: dict[str, tuple[Unit, ...]] = {}
     for arm in plan.arms:
-        if is_probe(arm.format):
+        if formats.is_probe(arm.format):
             continue
         pack, key = packs[arm.pack], (arm.pack, arm.design, arm.count, arm.draw)
         if key not in composed:
@@ -99,7 +99,7 @@ def _check_arm(arm: Arm, pack: Pack) -> None:
     if arm.format not in formats.FORMATS:
         raise StudyError(f"unknown format {arm.format!r}", where=where, mend=f"Use one of {', '.join(formats.FORMATS)}")
     _check_wording(arm, pack, where=where)
-    if is_probe(arm.format):
+    if formats.is_probe(arm.format):
         if arm.design != "probe" or not arm.probes:
             raise StudyError(
                 f"{arm.format} asks what another arm's request was for",

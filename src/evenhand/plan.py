@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
+from evenhand import formats
 from evenhand.errors import StudyError
 from evenhand.files import exists
 from evenhand.records import (
@@ -97,7 +98,8 @@ class Arm:
         name: Names its units, `{pack}-{format}-{cell}` in the presets.
         pack: A shipped pack's name or a folder.
         format: How the answer is asked for.
-        design: How units are composed; `probe` for the formats that ask what another arm's request was for.
+        design: How units are composed; `probe` for the formats that ask what another arm's request was for. By default
+            `quota` for singles and `demographic_disguised` for bundles, the two that balance names over profiles.
         wording: Which of the pack's wordings.
         count: How many units, of a design whose number is free, or of a probe.
         tag: Planned families read `primary` rows alone.
@@ -111,7 +113,7 @@ class Arm:
     name: Identifier
     pack: Text
     format: Text
-    design: Text
+    design: str = ""
     wording: Text = "base"
     count: Annotated[Whole, Field(gt=0)] | None = None
     tag: Tag = "primary"
@@ -179,7 +181,7 @@ def load_plan(study: str | Path) -> Plan:
     if "folder" in data:
         raise StudyError("folder: is not a known key", where=str(path), mend="Mend these keys")
     plan = as_record(Plan, {**data, "folder": path.parent}, where=str(path), error=StudyError)
-    plan = _with_packs(plan, where=str(path))
+    plan = _with_designs(_with_packs(plan, where=str(path)))
     names = [arm.name for arm in plan.arms]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
@@ -199,18 +201,33 @@ def _with_packs(plan: Plan, *, where: str) -> Plan:
     return replace(plan, arms=arms, packs={})
 
 
-def with_formats(plan: Plan, formats: Mapping[str, str]) -> Plan:
+def _with_designs(plan: Plan) -> Plan:
+    """The plan with a design in every arm whose format is known."""
+    return replace(
+        plan, arms=tuple(replace(arm, design=arm.design or _default_design(arm.format)) for arm in plan.arms)
+    )
+
+
+def _default_design(format: str) -> str:
+    if format not in formats.FORMATS:
+        return ""
+    if formats.is_probe(format):
+        return "probe"
+    return "demographic_disguised" if formats.is_bundle(format) else "quota"
+
+
+def with_formats(plan: Plan, changed: Mapping[str, str]) -> Plan:
     """The plan with other formats for the arms that match a pattern; their names say the new format.
 
     Args:
         plan: The plan.
-        formats: Format by pattern of arms, `{"aid-rank_ties-*": "rank"}`.
+        changed: Format by pattern of arms, `{"aid-rank_ties-*": "rank"}`.
 
     Raises:
         StudyError: A pattern that matches no arm.
     """
     arms = list(plan.arms)
-    for pattern, format in formats.items():
+    for pattern, format in changed.items():
         matching = [i for i, arm in enumerate(arms) if fnmatchcase(arm.name, pattern)]
         if not matching:
             raise StudyError(

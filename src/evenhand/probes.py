@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     from evenhand.packs import Pack
     from evenhand.plan import Arm
 
-FORMATS = ("purpose_choice", "purpose_open")
-
-
-def is_probe(format: str) -> bool:
-    """Whether a format asks about another unit's request."""
-    return format in FORMATS
-
 
 def make_probes(arm: Arm, pack: Pack, units: Sequence[Unit], *, seed: int) -> tuple[Unit, ...]:
     """Probes of units drawn from another arm; arms that probe one arm equally often draw the same units.

@@ -66,7 +66,7 @@ def exactness_notes(instrument: Instrument) -> list[str]:
                 notes.setdefault((bundles[arm], *exact), []).append(arm)
     return [
         f"{', '.join(arms)}: at {count} bundles balanced to within one; pairs with names and profiles are exact in "
-        f"multiples of {pairs}, race x gender x profile in multiples of {triples}"
+        f"multiples of {pairs}, names and race x gender within profiles in multiples of {triples}"
         for (count, pairs, triples), arms in notes.items()
     ]
 

@@ -185,6 +185,30 @@ def print_forecast(rows: Sequence[Mapping[str, Any]]) -> None:
     _out().print(table)
 
 
+def print_validity(arms: Sequence[Mapping[str, Any]]) -> None:
+    """What became of the units of each domain and format, over all models, and the model that answered least."""
+    kinds: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in arms:
+        kinds.setdefault((row["domain"], row["format"]), []).append(row)
+    table = Table(title="Validity by domain and format, all models, in units")
+    for column in ("domain", "format"):
+        table.add_column(column)
+    for column in ("units", *STATUSES, "answered", "least, by model"):
+        table.add_column(column.replace("_", " "), justify="right")
+    for kind, rows in kinds.items():
+        by_model: dict[str, list[int]] = {}
+        for row in rows:
+            counts = by_model.setdefault(row["model"], [0, 0])
+            counts[0] += row["answered"]
+            counts[1] += row["units"]
+        units = sum(row["units"] for row in rows)
+        numbers = [f"{sum(row[column] for row in rows):,}" for column in STATUSES]
+        share = sum(row["answered"] for row in rows) / units
+        least = min(answered / total for answered, total in by_model.values())
+        table.add_row(*(escape(text) for text in kind), f"{units:,}", *numbers, f"{share:.1%}", f"{least:.1%}")
+    _out().print(table)
+
+
 def print_unanswered(arms: Sequence[Mapping[str, Any]], groups: Sequence[Mapping[str, Any]]) -> None:
     """Where units were not answered: by arm, then by group with the test that the groups' shares are the same."""
     console = _out()

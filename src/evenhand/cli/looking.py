@@ -34,6 +34,7 @@ def status(folder: Path, prices: Path | None, as_json: bool) -> int:
         click.echo(f"Nothing was collected yet; {waiting:,} units wait. Collect with `evenhand run RUN --model ...`.")
     else:
         console.print_status(found.models)
+        console.print_validity(found.arms)
         console.print_unanswered(found.arms, groups)
         console.print_served(found)
     return 0

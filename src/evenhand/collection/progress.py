@@ -30,7 +30,7 @@ class Status:
             `input_tokens`, `output_tokens`, `retried` (units with more than one attempt), `dollars` (None where there
             is no price), `versions` and `backends` (what the provider says it served), `shared_reply_ids` (replies
             whose id another reply has too) and `unsettled_batch_items`.
-        arms: Rows with `model`, `arm`, `units` and a count for each status.
+        arms: Rows with `model`, `arm`, `domain`, `format`, `units` and a count for each status.
         deviations: Rows with `model`, `format`, `deviation`, `calls` and `of`: where calls parted from what was
             asked for.
         errors: Rows with `model`, `reason` and `units`: why units stand as errors, the most frequent reasons first.
@@ -56,6 +56,7 @@ def summarise(units: Sequence[Unit], ledger: Ledger, *, epochs: int, settings: S
     """
     costs = spent(ledger, prices)
     formats = {unit.key: unit.format for unit in units}
+    kinds = {unit.arm: {"domain": unit.domain, "format": unit.format} for unit in units}
     status = Status(refusals=refusal_rows(ledger))
     for respondent in ledger.respondents():
         counts, final = _count(units, ledger, respondent, max(epochs, ledger.epochs(respondent)), settings)
@@ -65,7 +66,9 @@ def summarise(units: Sequence[Unit], ledger: Ledger, *, epochs: int, settings: S
             | {"input_tokens": tokens_in, "output_tokens": tokens_out, "dollars": costs[respondent][0]}
             | served(ledger, respondent)
         )
-        status.arms.extend({"model": respondent, "arm": arm, **_counted(count)} for arm, count in counts.items())
+        status.arms.extend(
+            {"model": respondent, "arm": arm, **kinds[arm], **_counted(count)} for arm, count in counts.items()
+        )
         status.errors.extend(error_rows(ledger, respondent))
         status.deviations.extend(deviation_rows(ledger, respondent, formats))
     return status

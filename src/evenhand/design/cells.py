@@ -1,7 +1,7 @@
 """The four bundle cells of "The Audit Decides the Verdict" (section 2): a contrast or none, one profile or several.
 
-Every bundle holds as many applications as the pack has races. New studies default to 120 bundles a cell, where each
-pair of race, gender, profile, stratum, position and name is met equally often.
+Every bundle holds as many applications as the pack has races. New studies default to 120 bundles a cell, where pairs of
+race, gender, profile, stratum and position, and names with profiles, are met equally often.
 """
 
 from __future__ import annotations
@@ -122,12 +122,13 @@ def exact_counts(*, races: int, profiles: int, names: int) -> tuple[int, int]:
         names: Names of each race.
 
     Returns:
-        Where every pair of race, gender, profile, stratum, position and name is met equally often (60 with 4 races, 3
-        profiles and 10 names), and where each profile also meets each race x gender cell equally often (120).
+        Where every pair of race, gender, profile, stratum and position is met equally often and every name is used equally
+        often (60 with 4 races, 3 profiles and 10 names), and where each profile also meets each race x gender cell and
+        each name equally often (120).
     """
     # Squares come in rounds of one square a profile, and two rounds exchange the genders.
-    pairs = lcm(races * profiles, profiles * names)
-    return pairs, lcm(pairs, 2 * races * profiles)
+    pairs = lcm(races * profiles, names)
+    return pairs, lcm(pairs, 2 * races * profiles, profiles * names)
 
 
 def _disguise(drawing: Drawing, design: str) -> tuple[list[list[Profile]], list[Row]]:

@@ -32,6 +32,7 @@ __all__ = [
     "instruction",
     "is_bundle",
     "is_choice",
+    "is_probe",
     "read",
     "reply_from_record",
     "tools",
@@ -151,6 +152,11 @@ def is_bundle(format: str) -> bool:
 def is_choice(format: str) -> bool:
     """Whether a format offers lettered options."""
     return _format(format).choice
+
+
+def is_probe(format: str) -> bool:
+    """Whether a format asks what another unit's request was for."""
+    return format.startswith("purpose_")
 
 
 def _format(name: str) -> Format:
