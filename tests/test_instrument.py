@@ -20,7 +20,7 @@ DIGESTS = {
     "fairfund": FAIRFUND_DIGEST,
     "demo": FAIRFUND_DIGEST,
     "fairfund-wording": "21766e5ec9330bd022a4b6b926ed9320f9aa4fe738c9045dbb8f8c15d01d3e9c",
-    "verdict": "9c34787a53eda41d9cfe35dfab8c15f45eb3a41115952497c9eff6cd13819123",
+    "verdict": "ffc46aa16ab11c04d8877e948ace88a6307d701c197fa06f2bf2d410aba39566",
 }
 
 

@@ -9,6 +9,7 @@ from evenhand import study
 from evenhand.construction import build_instrument
 from evenhand.errors import DesignError, StudyError
 from evenhand.instrument import asked_of, load_instrument, save_instrument
+from evenhand.outcomes.table import _unit_cells
 from evenhand.packs import load_pack
 from evenhand.plan import load_plan, with_formats
 from evenhand.probes import request_of
@@ -66,6 +67,9 @@ def test_a_study_that_does_not_add_up_is_refused(plan):
     fewer = replace(plan, arms=tuple(arm for arm in plan.arms if arm.name != "triage-decide"))
     with pytest.raises(StudyError, match="triage, primary comes to 1,518 units a model, not 1,998"):
         build_instrument(fewer)
+    totals = (*plan.totals[:-1], replace(plan.totals[-1], slots=18_033))
+    with pytest.raises(StudyError, match="study comes to 18,032 slots a model, not 18,033"):
+        build_instrument(replace(plan, totals=totals))
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -169,6 +173,8 @@ def test_options_are_those_of_appendix_a_in_five_rotations_dealt_evenly(instrume
     rotations = Counter(canonical.index(unit.options[0]) for unit in probes)
     assert len(rotations) == 5
     assert max(rotations.values()) - min(rotations.values()) <= 1
+    asked_of_all = Counter(unit.options[0] for unit in probes if not unit.reasoning)
+    assert max(asked_of_all.values()) - min(asked_of_all.values()) <= 1
     for unit in probes:
         start = canonical.index(unit.options[0])
         assert unit.options == canonical[start:] + canonical[:start]
@@ -230,6 +236,11 @@ def test_the_precision_pool_is_checked_as_one_sample(instrument):
     pools = {check.arm for check in instrument.check() if " + " in check.arm}
     name = "hiring-rank_ties-demographic_disguised"
     assert pools == {f"{name} + {name}-precision"}
+
+
+def test_every_job_has_an_id_of_its_own(instrument):
+    jobs = Counter(_unit_cells(unit, study="verdict", model="m", epoch=1)["job_id"] for unit in instrument.units)
+    assert set(jobs.values()) == {1}
 
 
 def test_prompts_bundles_and_texts_are_sound(instrument):

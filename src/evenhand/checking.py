@@ -58,6 +58,7 @@ def check(target: str) -> Findings:
 
 def check_design(plan: Plan, instrument: Instrument) -> Findings:
     """The composition of every arm and pool, faults of prompts and bundles, and texts that hint at race or gender."""
+    from evenhand.construction import wrong_totals
     from evenhand.design.hints import find_hints
     from evenhand.soundness import exactness_notes, find_faults, word_counts
 
@@ -66,7 +67,7 @@ def check_design(plan: Plan, instrument: Instrument) -> Findings:
     confounded = [found for found in checks if found.status == "confounded"]
     declared = [f"{found.problem} The study allows it." for found in confounded if found.arm in allowed]
     problems = [found.problem for found in confounded if found.arm not in allowed]
-    problems += [f"{fault}." for fault in find_faults(instrument)]
+    problems += [f"{fault}." for fault in (*wrong_totals(instrument, plan), *find_faults(instrument))]
     problems += [str(hint) for hint in find_hints(instrument.texts())]
     return Findings(checks, problems, declared + exactness_notes(instrument), word_counts(instrument))
 
@@ -77,18 +78,30 @@ def baseline_gaps(run: Run) -> pl.DataFrame:
     from evenhand.collection.ledger_file import open_ledger
     from evenhand.outcomes.table import tabulate
 
-    confounded: dict[str, str] = {}
-    for found in run.instrument.check():
-        if found.status == "confounded":
-            confounded.setdefault(found.arm, f"{found.contrast} with {found.factor} ({found.pattern})")
     with open_ledger(run.ledger, digest=run.instrument.digest) as ledger:
         outcomes = tabulate(run.instrument, ledger, study=run.plan.name, epochs=run.plan.epochs)
-    return gaps(outcomes, contrasts=run.instrument.contrasts(), references=_references(run), confounded=confounded)
+    return gaps(
+        outcomes,
+        contrasts=run.instrument.contrasts(),
+        references=_references(run),
+        confounded=confounded_arms(run.instrument),
+    )
 
 
-def _references(run: Run) -> dict[str, str]:
-    """The reference level of each factor: the first of the packs' levels, and of the letters of a placebo."""
+def confounded_arms(instrument: Instrument) -> dict[str, str]:
+    """What each confounded arm is confounded with, in words; the note that all its results carry."""
+    found: dict[str, str] = {}
+    for check in instrument.check():
+        if check.status == "confounded":
+            found.setdefault(check.arm, f"{check.contrast} with {check.factor} ({check.pattern})")
+    return found
+
+
+def _references(run: Run) -> dict[str, dict[str, str]]:
+    """By domain, the reference level of each factor: the first of the pack's levels, and of a placebo's letters."""
     from evenhand.packs import load_pack
 
-    groups = load_pack(run.plan.arms[0].pack, beside=run.folder).groups
-    return {"race": groups.race[0], "gender": groups.gender[0], "pseudo_group": "A"}
+    packs = [load_pack(name, beside=run.folder) for name in dict.fromkeys(arm.pack for arm in run.plan.arms)]
+    return {
+        pack.name: {"race": pack.groups.race[0], "gender": pack.groups.gender[0], "pseudo_group": "A"} for pack in packs
+    }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from evenhand import formats
@@ -196,15 +195,18 @@ def _require_whole(instrument: Instrument) -> None:
 
 
 def _require_totals(instrument: Instrument, plan: Plan) -> None:
-    """Hold the units against what the plan says they come to."""
+    wrong = wrong_totals(instrument, plan)
+    if wrong:
+        raise StudyError(wrong[0], where="totals", mend="Mend the arms, or the total they are held against")
+
+
+def wrong_totals(instrument: Instrument, plan: Plan) -> list[str]:
+    """Where the units or slots do not come to what the plan says, in words."""
+    wrong: list[str] = []
     for total in plan.totals:
-        counted = sum(
-            (not total.tag or unit.tag == total.tag) and any(fnmatchcase(unit.arm, pattern) for pattern in total.arms)
-            for unit in instrument.units
-        )
-        if counted != total.units:
-            raise StudyError(
-                f"{total.name} comes to {counted:,} units a model, not {total.units:,}",
-                where="totals",
-                mend="Mend the arms, or the total they are held against",
-            )
+        covered = [row for row in instrument.accounting() if total.covers(row["arm"], row["tag"])]
+        for what, expected in (("units", total.units), ("slots", total.slots)):
+            counted = sum(row[what] for row in covered)
+            if expected is not None and counted != expected:
+                wrong.append(f"{total.name} comes to {counted:,} {what} a model, not {expected:,}")
+    return wrong

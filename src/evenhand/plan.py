@@ -80,14 +80,20 @@ class Total:
     Attributes:
         name: What is counted, for people.
         units: Units a model.
+        slots: Slots a model, which are its observations, where they are held too.
         arms: Patterns of arms.
         tag: Only arms with this tag, where one is given.
     """
 
     name: Text
     units: Annotated[Whole, Field(gt=0)]
+    slots: Annotated[Whole, Field(gt=0)] | None = None
     arms: Annotated[tuple[Text, ...], at_least(1)] = ("*",)
     tag: str = ""
+
+    def covers(self, arm: str, tag: str) -> bool:
+        """Whether an arm counts."""
+        return self.tag in {"", tag} and any(fnmatchcase(arm, pattern) for pattern in self.arms)
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)

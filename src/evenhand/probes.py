@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def make_probes(arm: Arm, pack: Pack, units: Sequence[Unit], *, seed: int) -> tuple[Unit, ...]:
-    """Probes of units drawn from another arm; arms that probe one arm equally often draw the same units.
+    """Probes of units drawn from another arm; all arms that probe it draw in one order, so that a rerun repeats them.
 
     The options are in their canonical order until `deal_rotations` gives each probe its own.
 
@@ -93,19 +93,21 @@ def request_of(prompt: str) -> str:
 def deal_rotations(units: Sequence[Unit], *, packs: Mapping[str, Pack]) -> Iterator[Unit]:
     """Rotate the options of every choice among the units; all others pass as they are.
 
-    Rotations are used equally often over all probes together. Probes of one request (a rerun with reasoning) share a
-    rotation, so that the pair differs in nothing else.
+    Rotations are used equally often over all probes together, reruns with reasoning counted or not. Probes of one
+    request share a rotation, so that a rerun differs in nothing else.
     """
     times = Counter(unit.source for unit in units if unit.options)
     used: Counter[int] = Counter()
+    asked: Counter[int] = Counter()
     rotation: dict[str, int] = {}
     for unit in units:
         if unit.options and unit.source not in rotation:
-            # The least used so far; among those the one whose turn it would be.
+            # The least used so far, then the least used with reruns; among those the one whose turn it would be.
             turn = len(rotation) % len(unit.options)
             order = [(turn + k) % len(unit.options) for k in range(len(unit.options))]
-            rotation[unit.source] = min(order, key=lambda k: used[k])
-            used[rotation[unit.source]] += times[unit.source]
+            rotation[unit.source] = min(order, key=lambda k: (used[k], asked[k]))
+            used[rotation[unit.source]] += 1
+            asked[rotation[unit.source]] += times[unit.source]
     for unit in units:
         if not unit.options:
             yield unit

@@ -6,15 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from evenhand.design.cells import exact_counts
+from evenhand.design.designs import DESIGNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evenhand.instrument import Instrument, Unit
-
-DISGUISED = ("demographic_disguised", "placebo_disguised")
-ONE_TEXT = ("demographic_matched", "irrelevant_matched", "race_transparent", "gender_transparent", "intersectional")
-"""Designs whose bundles show one text under several names, the irrelevant detail apart."""
 
 
 def find_faults(instrument: Instrument) -> list[str]:
@@ -38,13 +35,10 @@ def _repeated_prompts(instrument: Instrument) -> Iterator[str]:
 def _bundle_faults(unit: Unit) -> Iterator[str]:
     if len(unit.slots) == 1:
         return
-    names = Counter(slot.name for slot in unit.slots)
-    if unit.bundle_type.startswith("framing"):
-        names = Counter[str]()
-    for name, times in names.items():
+    for name, times in Counter(slot.name for slot in unit.slots).items():
         if times > 1:
             yield f"{unit.key}: {name} applies {times} times in one bundle"
-    if unit.bundle_type in ONE_TEXT:
+    if DESIGNS[unit.bundle_type].matched:
         contents = zip(unit.contents(), unit.slots, strict=True)
         texts = {text.rpartition("\n")[0] if slot.attribute else text for text, slot in contents}
         if len(texts) > 1:
@@ -53,7 +47,7 @@ def _bundle_faults(unit: Unit) -> Iterator[str]:
 
 def exactness_notes(instrument: Instrument) -> list[str]:
     """Which disguised cells are balanced to within one only, and at which numbers they would be exact."""
-    disguised = {unit.arm for unit in instrument.units if unit.bundle_type in DISGUISED and not unit.source}
+    disguised = {unit.arm for unit in instrument.units if not unit.source and DESIGNS[unit.bundle_type].stratified}
     bundles = Counter(unit.arm for unit in instrument.units)
     notes: dict[tuple[int, int, int], list[str]] = {}
     for arm, rows in instrument.rows().items():
@@ -65,8 +59,8 @@ def exactness_notes(instrument: Instrument) -> list[str]:
             if bundles[arm] % exact[0]:
                 notes.setdefault((bundles[arm], *exact), []).append(arm)
     return [
-        f"{', '.join(arms)}: at {count} bundles balanced to within one; pairs with names and profiles are exact in "
-        f"multiples of {pairs}, names and race x gender within profiles in multiples of {triples}"
+        f"{', '.join(arms)}: at {count} bundles groups are balanced to within one; pairs with names and profiles are "
+        f"exact in multiples of {pairs}, names and race x gender within profiles in multiples of {triples}"
         for (count, pairs, triples), arms in notes.items()
     ]
 

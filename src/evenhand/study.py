@@ -120,8 +120,6 @@ def account(run: Run, *, models: int, reasoning_models: int = 0) -> dict[str, An
         models: Models that are asked.
         reasoning_models: Those among them that are also asked the arms with reasoning.
     """
-    from fnmatch import fnmatchcase
-
     with_reasoning = {unit.arm for unit in run.instrument.units if unit.reasoning}
     arms: list[dict[str, Any]] = []
     for arm in run.instrument.accounting():
@@ -132,14 +130,7 @@ def account(run: Run, *, models: int, reasoning_models: int = 0) -> dict[str, An
         return {key: sum(row[key] for row in rows) for key in ("units", "slots", "requests", "observations")}
 
     totals = [
-        {"name": total.name}
-        | add_up(
-            [
-                arm
-                for arm in arms
-                if total.tag in {"", arm["tag"]} and any(fnmatchcase(arm["arm"], pattern) for pattern in total.arms)
-            ]
-        )
+        {"name": total.name} | add_up([arm for arm in arms if total.covers(arm["arm"], arm["tag"])])
         for total in run.plan.totals
     ]
     return {"study": run.plan.name, "digest": run.instrument.digest, **add_up(arms), "arms": arms, "totals": totals}
@@ -267,12 +258,16 @@ def compare_groups(run: Run) -> pl.DataFrame:
     import polars as pl
 
     from evenhand.analysis.validity import unanswered_by_group
+    from evenhand.checking import confounded_arms
     from evenhand.collection.ledger_file import open_ledger
     from evenhand.collection.progress import standing_rows
 
     with open_ledger(run.ledger, digest=run.instrument.digest) as ledger:
         slots = standing_rows(run.instrument.units, ledger, epochs=run.plan.epochs)
-    return unanswered_by_group(pl.DataFrame(slots))
+    confounded = confounded_arms(run.instrument)
+    note = pl.col("arm").replace_strict({arm: f"confounded: {why}" for arm, why in confounded.items()}, default="")
+    joined = pl.concat_str(pl.col("note"), note.str.replace("^(.)", "; $1"))
+    return unanswered_by_group(pl.DataFrame(slots)).with_columns(joined.str.strip_prefix("; ").alias("note"))
 
 
 def replies(

@@ -33,7 +33,10 @@ CONTRASTS = {"primary": ("race", "gender"), "tied": ("race",), "crossed": ("race
 
 def gaps(table, **given):
     found = baseline_gaps(
-        pl.DataFrame(table, infer_schema_length=None), contrasts=CONTRASTS, references={"race": "White"}, **given
+        pl.DataFrame(table, infer_schema_length=None),
+        contrasts=CONTRASTS,
+        references={"hiring": {"race": "White"}},
+        **given,
     )
     return {(row["arm"], row["group"]): row for row in found.to_dicts()}
 
@@ -60,6 +63,6 @@ def test_without_primary_ratings_there_are_no_rows():
     assert gaps(rows("tied", [("good", "White"), ("bad", "Black")])) == {}
 
 
-def test_unanswered_primary_rows_do_not_count():
-    lost = [row | {"rating": None} for row in PRIMARY[:1]] + PRIMARY[1:]
-    assert gaps(lost)["primary", "Black"]["estimate"] == pytest.approx(0.0)
+def test_extension_ratings_are_no_baseline():
+    table = PRIMARY + rows("tied", [("good", "White"), ("bad", "Black")], rated={"good": 1, "bad": 5})
+    assert gaps(table)["tied", "Black"]["estimate"] == pytest.approx(-2.0)

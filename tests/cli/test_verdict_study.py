@@ -24,14 +24,14 @@ def small(tmp_path):
     path = tmp_path / "small.toml"
     arm = '[[arms]]\nname = "{}"\npack = "hiring"\nformat = "{}"\ndesign = "{}"\n{}\n'
     cells = ("demographic_matched", "irrelevant_matched", "demographic_disguised", "placebo_disguised")
-    arms = [arm.format("hiring-rate", "rate", "quota", "count = 24")]
+    arms = [arm.format("hiring-rate", "rate", "quota", "count = 48")]
     arms += [arm.format(f"hiring-rank_ties-{cell}", "rank_ties", cell, "count = 12") for cell in cells]
-    arms += [arm.format("hiring-tool_decide", "tool_decide", "quota", "count = 24")]
+    arms += [arm.format("hiring-tool_decide", "tool_decide", "quota", "count = 48")]
     arms += [arm.format("hiring-tool_rank", "tool_rank", "demographic_disguised", "count = 12")]
     probes = 'probes = "hiring-rank_ties-demographic_matched"\ncount = 5'
     arms += [arm.format("hiring-purpose_choice-transparent", "purpose_choice", "probe", probes)]
     arms += [arm.format("hiring-purpose_open-transparent", "purpose_open", "probe", probes)]
-    arms += [arm.format("hiring-rate-reasoning", "rate", "quota", 'count = 24\ntag = "extension:r"\nreasoning = "on"')]
+    arms += [arm.format("hiring-rate-reasoning", "rate", "quota", 'count = 48\ntag = "extension:r"\nreasoning = "on"')]
     path.write_text('name = "small"\n' + "\n".join(arms), encoding="utf-8")
     return path
 
@@ -70,18 +70,18 @@ def test_the_whole_flow_on_every_kind_of_arm(evenhand, small, tmp_path):
     assert evenhand("build", small, "-o", run)[0] == 0
     code, _, err = evenhand("run", run, "--model", "sim/null", *PLANTED)
     assert code == 0
-    assert "24 units ask for reasoning and wait for models named with --reasoning-model" in err
+    assert "48 units ask for reasoning and wait for models named with --reasoning-model" in err
     code, out, _ = evenhand("status", run, "--json")
     models = json.loads(out)["models"]
     assert {row["model"]: (row["units"], row["answered"]) for row in models} == {
-        "sim/null": (118, 118),
-        "sim/biased": (118, 118),
+        "sim/null": (166, 166),
+        "sim/biased": (166, 166),
     }
     code, _, _ = evenhand("outcomes", run, "-o", tmp_path / "out.csv")
     assert code == 0
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 2 * (24 + 4 * 48 + 24 + 48 + 5 + 5)
+    assert len(rows) == 2 * (48 + 4 * 48 + 48 + 48 + 5 + 5)
     table = pl.read_parquet(run / "outcomes.parquet")
     null = table.filter(pl.col("model") == "sim/null")
     tied = dict(
@@ -116,7 +116,7 @@ def test_reasoning_arms_are_asked_of_the_models_named_for_them(evenhand, small, 
     assert evenhand("run", run, "--model", "sim/null", *PLANTED, "--reasoning-model", "sim/biased", *arm)[0] == 0
     table_rows = json.loads(evenhand("status", run, "--json")[1])["arms"]
     answered = {(row["model"], row["arm"]): row["answered"] for row in table_rows}
-    assert answered["sim/biased", "hiring-rate-reasoning"] == 24
+    assert answered["sim/biased", "hiring-rate-reasoning"] == 48
     assert ("sim/null", "hiring-rate-reasoning") not in answered
     evenhand("export", run, "-o", tmp_path / "all.jsonl")
     attempts = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text(encoding="utf-8").splitlines()]

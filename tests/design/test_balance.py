@@ -52,6 +52,13 @@ def test_the_worst_level_is_named():
     assert status(cells, "position").pattern == "race W meets position 1 3 times, not 2"
 
 
+def test_a_group_with_fewer_names_is_confounded_with_them():
+    cells = [("W", 1 + i % 2, f"w{i % 10}") for i in range(20)] + [("B", 1 + i % 2, "b") for i in range(20)]
+    found = status(cells, "name")
+    assert found.status == "confounded"
+    assert found.pattern == "1 names of B F against 10 of W F"
+
+
 def test_uneven_use_of_names_is_confounded():
     cells = [("W", 1, "w1"), ("W", 2, "w1"), ("W", 1, "w2"), ("B", 1, "b"), ("B", 2, "b"), ("B", 1, "b")]
     assert status(cells, "name").status == "quota"

@@ -7,7 +7,10 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
+from evenhand.design.arranging import arrange
+from evenhand.design.balance import check_composition
 from evenhand.design.cells import exact_counts
 from evenhand.design.designs import compose
 from evenhand.errors import DesignError
@@ -42,11 +45,11 @@ def rows(design, seed, count=None):
     ]
 
 
-def spread(found, *columns, within=None):
-    """Most minus least over every combination of the columns' levels that may occur."""
+def spread(found, *columns):
+    """Most minus least over every combination of the columns' levels."""
     counts = Counter(tuple(row[column] for column in columns) for row in found)
     levels = [sorted({row[column] for row in found}) for column in columns]
-    cells = [cell for cell in itertools.product(*levels) if within is None or within(cell)]
+    cells = list(itertools.product(*levels))
     return max(counts[cell] for cell in cells) - min(counts[cell] for cell in cells)
 
 
@@ -83,8 +86,9 @@ def test_at_multiples_of_120_disguised_bundles_are_exact_in_every_pair(seed, cou
 @given(seed=seeds)
 def test_at_60_pairs_with_names_and_profiles_are_exact(seed):
     found = rows("demographic_disguised", seed, 60)
-    for pair in (("race", "profile"), ("gender", "profile"), ("position", "profile"), ("race", "stratum")):
-        assert spread(found, *pair) == 0
+    factors = ("race", "gender", "profile", "position")
+    for one, other in itertools.combinations(factors, 2):
+        assert spread(found, one, other) == 0
     assert spread(found, "name") == 0
     assert exact_counts(races=4, profiles=3, names=10) == (60, 120)
 
@@ -139,7 +143,7 @@ def test_matched_bundles_hold_one_profile_under_one_name_of_each_race(seed, coun
     assert spread(found, "race", "position") <= 1
     assert spread(found, "race", "gender", "position") <= 2
     assert spread(found, "profile") <= 4
-    assert spread(found, "name", within=None) <= 1
+    assert spread(found, "name") <= 1
     if count == 120:
         assert (
             spread(found, "race", "position")
@@ -159,6 +163,14 @@ def test_irrelevant_bundles_vary_one_kind_of_detail_under_names_of_one_cell(seed
     for detail in {row["detail"] for row in found}:
         assert spread([row for row in found if row["detail"] == detail], "position") <= 1
     assert spread(found, "kind") <= 4
+    for race, gender in itertools.product(RACES, GENDERS):
+        cell = [row for row in found if (row["race"], row["gender"]) == (race, gender)]
+        assert len({row["name"] for row in cell}) == 5
+        assert spread(cell, "name") <= 2
+        assert spread(cell, "name", "position") <= 2
+    assert len({row["profile"] for row in found if row["kind"] == "hobby"}) == 12
+    by_profile = Counter((row["profile"], row["kind"]) for row in found)
+    assert max(by_profile.values()) - min(by_profile.values()) <= 4
     assert spread(found, "race", "gender") <= 8
 
 
@@ -174,9 +186,10 @@ def test_placebo_bundles_covary_as_the_disguised_do_under_names_of_one_cell(seed
     assert spread(found, "pseudo_group", "position") <= 1
     assert spread(found, "pseudo_group", "stratum") <= 1
     assert spread(found, "pseudo_group", "profile") <= 1
+    # 15 to 19 bundles a cell; all 40 names stand in for every pseudo-group, five of a cell in turn.
     uses = Counter((row["name"], row["pseudo_group"]) for row in found)
-    # 15 to 19 bundles a cell, five names a pseudo-group in turn.
-    assert max(uses.values()) - min(uses.values()) <= 2
+    assert len(uses) == 160
+    assert max(uses.values()) - min(uses.values()) <= (0 if count == 120 else 1)
 
 
 @few
@@ -230,10 +243,36 @@ def test_designs_say_what_they_need():
         compose("irrelevant_matched", load_pack("aid"), seed=1)
     with pytest.raises(DesignError, match="framings"):
         compose("race_transparent", pack(), seed=1)
-    with pytest.raises(DesignError, match="even number of units for each of 12 profiles"):
+    with pytest.raises(DesignError, match="even number of units, 4 or more, for each of 12 profiles"):
         compose("quota", pack(), seed=1, count=100)
     with pytest.raises(DesignError, match="number of units is fixed"):
         compose("crossed", pack(), seed=1, count=100)
+
+
+@pytest.mark.parametrize(("races", "profiles"), [(8, 3), (5, 3), (3, 2), (7, 1)])
+def test_other_orders_end_and_keep_each_group_and_stratum_once(races, profiles):
+    genders = races % 2 == 0
+    rows_ = arrange(2 * races * profiles + 1, order=races, profiles=profiles, genders=genders, rng=default_rng(1))
+    for row in rows_:
+        assert sorted(place.group for place in row) == sorted(place.stratum for place in row) == list(range(races))
+        assert sum(place.gender for place in row) == (races // 2 if genders else 0)
+
+
+def test_odd_bundles_left_over_line_up_with_quality_and_are_called_confounded():
+    """At 121 bundles one is left over: whoever has the strongest profile in it has one more of them."""
+    found = rows("demographic_disguised", 1, 121)
+    slots = [row | {"unit_id": row["bundle"]} for row in found]
+    by_factor = {check.factor: check for check in check_composition("a", slots, contrasts=("race",))}
+    assert by_factor["stratum"].status == "confounded"
+    assert "within one of its proportion, but it lines up with quality" in by_factor["stratum"].pattern
+    even = [row | {"unit_id": row["bundle"]} for row in rows("demographic_disguised", 1, 150)]
+    by_factor = {check.factor: check for check in check_composition("a", even, contrasts=("race",))}
+    assert by_factor["stratum"].status == "quota"
+    assert by_factor["stratum"].pattern.endswith("unrelated to quality")
+    bare = [{key: value for key, value in row.items() if key != "stratum"} for row in even]
+    by_factor = {check.factor: check for check in check_composition("a", bare, contrasts=("race",))}
+    assert by_factor["profile"].status == "confounded"
+    assert "without strata" in by_factor["profile"].pattern
 
 
 def test_another_draw_is_fresh_and_the_same_draw_is_not():

@@ -24,7 +24,7 @@ def baseline_gaps(
     outcomes: pl.DataFrame,
     *,
     contrasts: Mapping[str, Collection[str]],
-    references: Mapping[str, str],
+    references: Mapping[str, Mapping[str, str]],
     confounded: Mapping[str, str] | None = None,
 ) -> pl.DataFrame:
     """The baseline-quality gap of every arm, by model and group.
@@ -32,7 +32,7 @@ def baseline_gaps(
     Args:
         outcomes: The outcomes table; the baseline is the mean rating of each profile in answered primary Rate rows.
         contrasts: By arm, the factors that its design compares; arms that are not there have no rows.
-        references: The reference level of each factor that is compared.
+        references: By domain, the reference level of each factor that is compared.
         confounded: By arm, what it is confounded with; said in the note of its rows.
 
     Returns:
@@ -45,9 +45,13 @@ def baseline_gaps(
     graded = shown.join(baseline, on=[*_KEY, *_PROFILE], how="inner", nulls_equal=True)
     return as_frame(
         row
-        for factor, reference in references.items()
+        for domain, levels in references.items()
+        for factor, reference in levels.items()
         for row in _factor_rows(
-            graded.filter(pl.col("arm").is_in([arm for arm, compared in contrasts.items() if factor in compared])),
+            graded.filter(
+                pl.col("domain") == domain,
+                pl.col("arm").is_in([arm for arm, compared in contrasts.items() if factor in compared]),
+            ),
             factor,
             reference,
             confounded or {},

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MOST_COMBINATIONS = 300_000
 TRIES = 50
+FOLDS = 2000
 _QUALITY = 100
 """How much more a difference of quality between groups weighs than one place too many."""
 
@@ -39,26 +40,28 @@ class Place:
 Row = tuple[Place, ...]
 
 
-def arrange(count: int, *, order: int, profiles: int, rng: np.random.Generator) -> list[Row]:
+def arrange(count: int, *, order: int, profiles: int, genders: bool, rng: np.random.Generator) -> list[Row]:
     """Arrange bundles.
 
     A square's bundles share one profile a stratum, so that each profile meets every group, position and gender equally
     often in it. Squares come in rounds that use every profile once; each second round repeats the profiles of the
-    round before with the genders exchanged between groups and strata, in another square.
+    round before with the genders exchanged between groups and strata, in another square. Where bundles are left over,
+    the genders of the last square are dealt anew together with theirs.
 
     Args:
         count: How many bundles; what is left over by whole squares is placed by a search.
-        order: Groups, strata and places of a bundle; even.
+        order: Groups, strata and places of a bundle; even where there are genders.
         profiles: Profiles a stratum.
+        genders: Whether genders are varied; without them all are 0.
         rng: Source of all shuffles.
 
     Returns:
         One row a bundle, each with every group and every stratum once and each gender in half of its places. Pairs of
-        group, stratum, position, gender and profile are exact at multiples of `2 * order * profiles` bundles, and in
-        whole squares up to the number of profiles.
+        group, stratum, position, gender and profile are exact at multiples of `order * profiles` bundles; group x
+        gender x profile, at order 4, at twice that.
 
     Raises:
-        DesignError: No three orthogonal squares of this order are built here.
+        DesignError: No such orthogonal squares of this order are built here.
     """
     whole, rest = divmod(count, order)
     rounds = -(-(whole + rest) // profiles)
@@ -66,8 +69,8 @@ def arrange(count: int, *, order: int, profiles: int, rng: np.random.Generator) 
     sets = [[rng.permutation(profiles).tolist() for _ in range(order)] for _ in range(-(-rounds // 2))]
     squares: list[list[Row]] = []
     for number in range(whole):
-        second = number // profiles % 2 == 1
-        square = _fold(squares[number - profiles], rng) if second else _draw(order, rng)
+        second = genders and number // profiles % 2 == 1
+        square = _fold(squares[number - profiles], rng) if second else _draw(order, rng, genders=genders)
         squares.append([_with_profiles(row, sets, number, profiles) for row in square])
     rows = [row for square in squares for row in square]
     if not rest:
@@ -77,12 +80,14 @@ def arrange(count: int, *, order: int, profiles: int, rng: np.random.Generator) 
         placed = enumerate(_place(rest, order, rng), start=whole)
         return [_with_profiles(row, sets, number, profiles) for number, row in placed]
 
+    if not genders:
+        return rows + place()
     last = squares[-1] if squares else []
     return rows[: len(rows) - len(last)] + _finish(last, place, rng)
 
 
-def _draw(order: int, rng: np.random.Generator) -> list[Row]:
-    squares = orthogonal(order, 3)
+def _draw(order: int, rng: np.random.Generator, *, genders: bool) -> list[Row]:
+    squares = orthogonal(order, 3 if genders else 2)
     groups, strata, thirds = (rng.permutation(order) for _ in range(3))
     rows, columns = rng.permutation(order).tolist(), rng.permutation(order).tolist()
     return [
@@ -91,7 +96,7 @@ def _draw(order: int, rng: np.random.Generator) -> list[Row]:
                 int(groups[squares[0][row][column]]),
                 int(strata[squares[1][row][column]]),
                 0,
-                int(thirds[squares[2][row][column]] < order // 2),
+                int(genders and thirds[squares[-1][row][column]] < order // 2),
             )
             for column in columns
         )
@@ -100,12 +105,15 @@ def _draw(order: int, rng: np.random.Generator) -> list[Row]:
 
 
 def _fold(partner: list[Row], rng: np.random.Generator) -> list[Row]:
-    """Another square in which each group has the other gender at each stratum."""
+    """Another square in which each group has the other gender at each stratum; at larger orders just another square."""
     genders = {(place.group, place.stratum): place.gender for row in partner for place in row}
-    while True:
-        square = _draw(len(partner), rng)
+    square = _draw(len(partner), rng, genders=True)
+    # At order 4 about one draw in 36 does; at order 8 hardly any.
+    for _ in range(FOLDS):
         if all(place.gender != genders[place.group, place.stratum] for row in square for place in row):
-            return square
+            break
+        square = _draw(len(partner), rng, genders=True)
+    return square
 
 
 def _with_profiles(row: Row, sets: list[list[list[int]]], number: int, profiles: int) -> Row:

@@ -197,6 +197,10 @@ def _name_use(rows: Sequence[Mapping[str, object]], contrast: str) -> tuple[Chec
     for row in rows:
         cell = " ".join(str(row[column]) for column in dict.fromkeys((contrast, "race", "gender")) if row.get(column))
         uses.setdefault(cell, Counter())[row["name"]] += 1
+    numbers = {cell: len(names) for cell, names in uses.items()}
+    few, many = min(numbers, key=lambda cell: numbers[cell]), max(numbers, key=lambda cell: numbers[cell])
+    if numbers[many] - numbers[few] > 1:
+        return "confounded", f"{numbers[few]} names of {few} against {numbers[many]} of {many}"
     spread = {group: (min(names.values()), max(names.values())) for group, names in uses.items()}
     uneven = [group for group, (least, most) in spread.items() if least != most]
     if not uneven:

@@ -50,6 +50,8 @@ class Design:
         contrasts: The factors whose levels it compares, each free of everything else.
         compose: From a drawing to units.
         count: How many units it makes where an arm says nothing; None where the number is fixed.
+        matched: Whether a bundle shows one text under several names, irrelevant details apart.
+        stratified: Whether a bundle shows one profile of each quality stratum.
     """
 
     name: str
@@ -58,6 +60,8 @@ class Design:
     contrasts: tuple[str, ...]
     compose: Callable[[Drawing], Iterator[Bundle]]
     count: int | None = None
+    matched: bool = False
+    stratified: bool = False
 
     @property
     def context(self) -> str:

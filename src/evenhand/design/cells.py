@@ -1,7 +1,8 @@
 """The four bundle cells of "The Audit Decides the Verdict" (section 2): a contrast or none, one profile or several.
 
-Every bundle holds as many applications as the pack has races. New studies default to 120 bundles a cell, where pairs of
-race, gender, profile, stratum and position, and names with profiles, are met equally often.
+Every bundle holds as many applications as the pack has races. New studies default to 120 bundles a cell: in the two
+demographic cells names then meet profiles equally often, and in the disguised one all pairs of race, gender, profile,
+stratum and position are exact. (How often a name stands in each place is even to within a few.)
 """
 
 from __future__ import annotations
@@ -52,9 +53,11 @@ def _irrelevant_matched(drawing: Drawing) -> Iterator[Bundle]:
     pack, rng, count = drawing.pack, drawing.rng, drawing.count
     size, profiles, cells = len(pack.groups.race), pack.profiles(), _cells(pack)
     kinds = list(pack.details)
-    require(bool(kinds), "irrelevant_matched", f"[details] in the pack, each kind with {2 * size} items or more")
+    require(bool(kinds), "irrelevant_matched", "[details] in the pack")
     for kind in kinds:
-        require(len(pack.details[kind].items) >= size, "irrelevant_matched", f"{size} details of the kind {kind}")
+        require(
+            len(pack.details[kind].items) >= 2 * size, "irrelevant_matched", f"{2 * size} details of the kind {kind}"
+        )
     chosen = _rounds(len(profiles), count, rng)
     cell_of = deal(chosen, [(i // len(cells),) for i in range(count)], len(cells), rng)
     kind_of = deal(chosen, [(cell,) for cell in cell_of], len(kinds), rng)
@@ -79,7 +82,7 @@ def _demographic_disguised(drawing: Drawing) -> Iterator[Bundle]:
     pack = drawing.pack
     require(len(pack.groups.race) % 2 == 0, "demographic_disguised", "an even number of races")
     require(len(pack.groups.gender) == 2, "demographic_disguised", "two genders")
-    strata, rows = _disguise(drawing, "demographic_disguised")
+    strata, rows = _disguise(drawing, "demographic_disguised", genders=True)
     slots = [
         (strata[place.stratum][place.profile], pack.groups.race[place.group], pack.groups.gender[place.gender])
         for row in rows
@@ -93,7 +96,7 @@ def _demographic_disguised(drawing: Drawing) -> Iterator[Bundle]:
 def _placebo_disguised(drawing: Drawing) -> Iterator[Bundle]:
     """(iv) The same co-variation under names of one cell, pseudo-groups in race's place, rotated over the names."""
     pack, rng = drawing.pack, drawing.rng
-    strata, rows = _disguise(drawing, "placebo_disguised")
+    strata, rows = _disguise(drawing, "placebo_disguised", genders=False)
     cells = _cells(pack)
     cell_of = _rounds(len(cells), drawing.count, rng)
     turns: dict[int, list[list[int]]] = {cell: [] for cell in range(len(cells))}
@@ -122,22 +125,22 @@ def exact_counts(*, races: int, profiles: int, names: int) -> tuple[int, int]:
         names: Names of each race.
 
     Returns:
-        Where every pair of race, gender, profile, stratum and position is met equally often and every name is used equally
-        often (60 with 4 races, 3 profiles and 10 names), and where each profile also meets each race x gender cell and
-        each name equally often (120).
+        Where every pair of race, gender, profile, stratum and position is met equally often and each name is used
+        equally often (60 with 4 races, 3 profiles and 10 names), and where each profile also meets each race x gender
+        cell and each name equally often (120).
     """
     # Squares come in rounds of one square a profile, and two rounds exchange the genders.
     pairs = lcm(races * profiles, names)
     return pairs, lcm(pairs, 2 * races * profiles, profiles * names)
 
 
-def _disguise(drawing: Drawing, design: str) -> tuple[list[list[Profile]], list[Row]]:
+def _disguise(drawing: Drawing, design: str, *, genders: bool) -> tuple[list[list[Profile]], list[Row]]:
     """The profiles by stratum, and the arrangement of a disguised cell."""
     size = len(drawing.pack.groups.race)
     strata = _strata(drawing.pack, size, design)
     profiles = {len(found) for found in strata}
     require(len(profiles) == 1, design, "as many profiles in each stratum")
-    return strata, arrange(drawing.count, order=size, profiles=profiles.pop(), rng=drawing.rng)
+    return strata, arrange(drawing.count, order=size, profiles=profiles.pop(), genders=genders, rng=drawing.rng)
 
 
 def _strata(pack: Pack, size: int, design: str) -> list[list[Profile]]:
@@ -249,8 +252,12 @@ def _bundle(design: str, number: int, stimuli: tuple[Stimulus, ...]) -> Bundle:
 
 
 DESIGNS = (
-    Design("demographic_matched", "transparent", "race", ("race",), _demographic_matched, COUNT),
-    Design("irrelevant_matched", "transparent", "attribute", ("attribute",), _irrelevant_matched, COUNT),
-    Design("demographic_disguised", "disguised", "race", ("race", "gender"), _demographic_disguised, COUNT),
-    Design("placebo_disguised", "disguised", "pseudo_group", ("pseudo_group",), _placebo_disguised, COUNT),
+    Design("demographic_matched", "transparent", "race", ("race",), _demographic_matched, COUNT, matched=True),
+    Design("irrelevant_matched", "transparent", "attribute", ("attribute",), _irrelevant_matched, COUNT, matched=True),
+    Design(
+        "demographic_disguised", "disguised", "race", ("race", "gender"), _demographic_disguised, COUNT, stratified=True
+    ),
+    Design(
+        "placebo_disguised", "disguised", "pseudo_group", ("pseudo_group",), _placebo_disguised, COUNT, stratified=True
+    ),
 )

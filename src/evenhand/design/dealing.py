@@ -1,4 +1,4 @@
-"""Dealing labels evenly: every label falls on every class of two classifications equally often, to within one.
+"""Dealing labels evenly over the classes of two classifications at once.
 
 Items are edges between a class of the left classification and one of the right; labels are colours. A proper
 colouring of a bipartite multigraph with as many colours as its largest degree always exists (König 1916), so classes
@@ -22,8 +22,9 @@ def deal(left: Sequence[object], right: Sequence[Key], labels: int, rng: np.rand
 
     Args:
         left: One key an item. Every label meets every class equally often, to within one.
-        right: One key an item, its classes from coarse to fine. What a finest class has left over by whole rounds of
-            labels is evened out in the next coarser class, so that the coarsest are even to within one.
+        right: One key an item, its classes from coarse to fine. A class whose size is a multiple of the number of
+            labels meets each equally often, others to within two: what finer classes leave over by whole rounds of
+            labels is pooled in the coarser one.
         labels: How many labels.
         rng: Shuffles which label is which and which item gets it.
 

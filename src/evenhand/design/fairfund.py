@@ -263,8 +263,15 @@ def _design(
         require(bool(drawing.pack.framings), name, "a pack whose scenarios have framings")
         return compose(drawing.pack, Orders(drawing.pack, drawing.rng))
 
-    return Design(name, mode, focal_axis, contrasts, draw)
+    matched = mode == "transparent" and focal_axis != "framing"
+    return Design(name, mode, focal_axis, contrasts, draw, matched=matched)
 
+
+RELEASED_DESIGNS = frozenset(
+    {"rate", "race_transparent", "race_disguised", "gender_transparent", "gender_disguised", "intersectional"}
+    | {"framing_transparent", "framing_disguised"}
+)
+"""The bundle types of the released codebook."""
 
 DESIGNS = (
     _design("rate", None, None, _rate),

@@ -31,7 +31,11 @@ def _quota(drawing: Drawing) -> Iterator[Bundle]:
     profiles, races = pack.profiles(), pack.groups.race
     require(len(pack.groups.gender) == 2, "quota", "two genders")
     each, rest = divmod(drawing.count, len(profiles))
-    require(rest == 0 and each % 2 == 0, "quota", f"an even number of units for each of {len(profiles)} profiles")
+    require(
+        rest == 0 and each % 2 == 0 and each >= len(races),
+        "quota",
+        f"an even number of units, {len(races)} or more, for each of {len(profiles)} profiles",
+    )
     quotas = [each // len(races) + (r < each % len(races)) for r in range(len(races))]
     extra = _turns([r for r, quota in enumerate(quotas) if quota % 2], len(profiles), drawing)
     slots: list[tuple[Profile, str, str]] = []

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from evenhand.design.fairfund import RELEASED_DESIGNS
 from evenhand.formats.types import Answer
 from evenhand.instrument import asked_of
 from evenhand.outcomes.schema import COLUMNS, SCHEMA, VALUE_COLUMNS
@@ -63,7 +64,8 @@ def read_reply(unit: Unit, status: str, reply: Reply | None) -> Answer:
 
 
 def _unit_cells(unit: Unit, *, study: str, model: str, epoch: int) -> dict[str, Any]:
-    job = [model, unit.format, unit.unit_id]
+    # As released where the released designs are; elsewhere two arms may share unit ids.
+    job = [model, unit.format, unit.unit_id if unit.bundle_type in RELEASED_DESIGNS and not unit.source else unit.key]
     job += [unit.wording] if unit.wording != "base" else []
     job += [f"e{epoch}"] if epoch > 1 else []
     return {
