@@ -20,7 +20,7 @@ DIGESTS = {
     "fairfund": FAIRFUND_DIGEST,
     "demo": FAIRFUND_DIGEST,
     "fairfund-wording": "21766e5ec9330bd022a4b6b926ed9320f9aa4fe738c9045dbb8f8c15d01d3e9c",
-    "verdict": "ffc46aa16ab11c04d8877e948ace88a6307d701c197fa06f2bf2d410aba39566",
+    "verdict": "4ca9bd78b7f0dc0aa021d2b8fe32514ddfccf4d2892cf48a3a9a7641f56b99fa",
 }
 
 

@@ -246,7 +246,9 @@ def test_every_job_has_an_id_of_its_own(instrument):
 def test_prompts_bundles_and_texts_are_sound(instrument):
     assert find_faults(instrument) == []
     twice = replace(instrument, units=(*instrument.units, replace(instrument.units[0], unit_id="again")))
-    assert find_faults(twice) == [f"{instrument.units[0].key}: 2 units of the arm have this prompt"]
+    assert find_faults(twice) == [
+        f"{instrument.units[0].key}: 2 units of the arm, or of arms that are joined, have this prompt"
+    ]
     unit = next(unit for unit in instrument.units if unit.bundle_type == "irrelevant_matched")
     other = replace(unit, prompt=unit.prompt.replace("The candidate", "A candidate", 1))
     assert "differ in more than name and detail" in find_faults(replace(instrument, units=(other,)))[0]
@@ -259,3 +261,70 @@ def test_other_seeds_are_built_too(plan, seed):
     instrument = build_instrument(replace(plan, seed=seed))
     assert len(instrument.units) == 8_462
     assert instrument.digest != build_instrument(plan).digest
+
+
+def study_file(tmp_path, *arms, head=""):
+    path = tmp_path / "study.toml"
+    keys = ("name", "pack", "format", "design")
+    tables = [
+        "[[arms]]\n" + "\n".join(f'{key} = "{value}"' for key, value in zip(keys, arm, strict=False)) + f"\n{rest}\n"
+        for *arm, rest in arms
+    ]
+    path.write_text(f'name = "own"\n{head}\n' + "\n".join(tables), encoding="utf-8")
+    return load_plan(path)
+
+
+RATE = ("r", "hiring", "rate", "crossed", "")
+
+
+@pytest.mark.parametrize(
+    ("arms", "message"),
+    [
+        ((RATE, ("p", "lending", "purpose_choice", "probe", 'probes = "r"')), "the pack 'lending'.*'hiring'"),
+        (
+            (RATE, ("p", "hiring", "purpose_open", "probe", 'probes = "r"'), ("q", "hiring", "purpose_open", "probe", 'probes = "p"')),
+            "probes 'p', which is no arm that puts applications to models",
+        ),
+        ((RATE, ("p", "hiring", "purpose_open", "probe", 'probes = "r"\ncount = 5\nfirst = 10')), "first 10 of 5 units"),
+        (
+            (("r", "hiring", "rate", "crossed", 'reasoning = "on"'), ("p", "hiring", "purpose_open", "probe", 'probes = "r"')),
+            "only some models are put",
+        ),
+        ((("r", "hiring", "rate", "crossed", "first = 500"),), "first 500 of 480 units"),
+        ((("r", "hiring", "rate", "crossed", "first = 5"),), "it compares nothing"),
+        ((("r", "hiring", "rate", "crossed", "first = 41"),), "race is confounded with profile.*too few units"),
+        ((("r", "hiring", "rate", "modular", "count = 3"),), "gender is confounded|race is confounded"),
+        ((("r", "hiring", "rank_ties", "demographic_matched", "count = 1"),), "race is confounded with position"),
+    ],
+)  # fmt: skip
+def test_studies_that_make_no_sense_are_refused(tmp_path, arms, message):
+    with pytest.raises((StudyError, DesignError), match=message):
+        build_instrument(study_file(tmp_path, *arms))
+
+
+def test_arms_that_an_analysis_would_join_are_checked_together(tmp_path):
+    """Each part may have its residual of divisibility; what does not come of that is refused."""
+    arms = [("a", "hiring", "rank_ties", "demographic_disguised", "count = 90")]
+    arms += [("b", "hiring", "rank_ties", "demographic_disguised", 'count = 30\ndraw = "more"')]
+    pools = [check for check in build_instrument(study_file(tmp_path, *arms)).check() if len(check.arms) == 2]
+    assert {check.status for check in pools} == {"crossed", "quota"}
+    assert any("within 2 of its proportion" in check.pattern for check in pools)
+    extended = tmp_path / "extended.toml"
+    extended.write_text('name = "odd"\nextends = "verdict"\n[packs]\nhiring = "lending"\n', encoding="utf-8")
+    with pytest.raises(DesignError, match="2 units of the arm, or of arms that are joined, have this prompt"):
+        build_instrument(replace(load_plan(extended), totals=()))
+
+
+def test_probed_arms_may_change_their_format_and_no_two_arms_get_one_name(plan):
+    changed = with_formats(plan, {"hiring-rank_ties-demographic_matched": "rank"})
+    probes = {arm.name: arm.probes for arm in changed.arms if arm.probes}
+    assert probes["hiring-purpose_choice-transparent"] == "hiring-rank-demographic_matched"
+    with pytest.raises(StudyError, match="two arms are named 'hiring-decide'"):
+        with_formats(plan, {"hiring-rate": "decide"})
+
+
+def test_an_arm_without_a_design_is_balanced_by_default(tmp_path):
+    plan = study_file(tmp_path, ("s", "hiring", "rate", ""), ("b", "triage", "rank_ties", ""))
+    assert [arm.design for arm in plan.arms] == ["quota", "demographic_disguised"]
+    counts = Counter(unit.arm for unit in build_instrument(plan).units)
+    assert counts == {"s": 120, "b": 120}

@@ -65,8 +65,8 @@ def check_design(plan: Plan, instrument: Instrument) -> Findings:
     checks = instrument.check()
     allowed = {arm.name for arm in plan.arms if arm.allow_confounded}
     confounded = [found for found in checks if found.status == "confounded"]
-    declared = [f"{found.problem} The study allows it." for found in confounded if found.arm in allowed]
-    problems = [found.problem for found in confounded if found.arm not in allowed]
+    declared = [f"{found.problem} The study allows it." for found in confounded if allowed & set(found.arms)]
+    problems = [found.problem for found in confounded if not allowed & set(found.arms)]
     problems += [f"{fault}." for fault in (*wrong_totals(instrument, plan), *find_faults(instrument))]
     problems += [str(hint) for hint in find_hints(instrument.texts())]
     return Findings(checks, problems, declared + exactness_notes(instrument), word_counts(instrument))

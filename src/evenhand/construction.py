@@ -11,7 +11,7 @@ from evenhand.design.stimuli import assemble
 from evenhand.errors import DesignError, StudyError
 from evenhand.instrument import Instrument, Slot, Unit
 from evenhand.packs import Pack, load_pack
-from evenhand.probes import deal_rotations, make_probes
+from evenhand.probes import deal_rotations, first_of, make_probes
 from evenhand.soundness import find_faults
 
 if TYPE_CHECKING:
@@ -45,12 +45,14 @@ def build_instrument(plan: Plan, *, sound: bool = True) -> Instrument:
     made = _compose_arms(plan, packs)
     for arm in plan.arms:
         if formats.is_probe(arm.format):
-            made[arm.name] = make_probes(arm, packs[arm.pack], _probed(arm, made), seed=plan.seed)
+            made[arm.name] = make_probes(arm, packs[arm.pack], made[_probed(arm, plan).name], seed=plan.seed)
         elif not arm.allow_confounded:
             _require_sound(Instrument(made[arm.name]))
     units = [unit for arm in plan.arms for unit in made[arm.name]]
+    _require_other_names(packs)
     instrument = Instrument(tuple(deal_rotations(units, packs={pack.name: pack for pack in packs.values()})))
     _require_unique(instrument)
+    _require_sound_pools(instrument, plan)
     if sound:
         _require_whole(instrument)
     _require_totals(instrument, plan)
@@ -67,18 +69,57 @@ def _compose_arms(plan: Plan, packs: dict[str, Pack]) -> dict[str, tuple[Unit, .
         pack, key = packs[arm.pack], (arm.pack, arm.design, arm.count, arm.draw)
         if key not in composed:
             composed[key] = compose(arm.design, pack, seed=plan.seed, count=arm.count, draw=arm.draw)
-        made[arm.name] = tuple(_unit(arm, pack, bundle) for bundle in composed[key][: arm.first])
+        made[arm.name] = tuple(_unit(arm, pack, bundle) for bundle in first_of(composed[key], arm))
     return made
 
 
-def _probed(arm: Arm, made: dict[str, tuple[Unit, ...]]) -> tuple[Unit, ...]:
-    if arm.probes not in made:
+def _probed(arm: Arm, plan: Plan) -> Arm:
+    """The arm whose requests a probe shows: of the same pack, no probe itself, and put to the same models."""
+    source = next((other for other in plan.arms if other.name == arm.probes), None)
+    where = f"arm {arm.name}"
+    if source is None or formats.is_probe(source.format):
         raise StudyError(
             f"the arm probes {arm.probes!r}, which is no arm that puts applications to models",
-            where=f"arm {arm.name}",
-            mend="Name the arm whose requests are asked about, in an arm before this one",
+            where=where,
+            mend="Name in probes the arm whose requests are asked about",
         )
-    return made[arm.probes]
+    if source.pack != arm.pack:
+        raise StudyError(
+            f"the arm has the pack {arm.pack!r}, the arm that it probes {source.pack!r}",
+            where=where,
+            mend="Give both the same pack",
+        )
+    if source.reasoning and not arm.reasoning:
+        raise StudyError(
+            "the arm probes requests that only some models are put",
+            where=where,
+            mend='Write reasoning = "on" in the probe too',
+        )
+    return source
+
+
+def _require_other_names(packs: dict[str, Pack]) -> None:
+    by_name: dict[str, Pack] = {}
+    for pack in packs.values():
+        other = by_name.setdefault(pack.name, pack)
+        if other.folder.resolve() != pack.folder.resolve():
+            raise StudyError(
+                f"two packs are named {pack.name!r}",
+                where=f"{other.folder}, {pack.folder}",
+                mend="Change name in one's pack.toml",
+            )
+
+
+def _require_sound_pools(instrument: Instrument, plan: Plan) -> None:
+    """Refuse arms that an analysis would join although together they are confounded."""
+    allowed = {arm.name for arm in plan.arms if arm.allow_confounded}
+    for check in instrument.check_pools():
+        if check.status == "confounded" and not allowed & set(check.arms):
+            raise DesignError(
+                f"joined, {check.contrast} is confounded with {check.factor} ({check.pattern})",
+                where=f"arms {check.arm}",
+                mend="Give one of them another wording or design, or accept it with allow_confounded = true in one",
+            )
 
 
 def _require_sound(arm: Instrument) -> None:
@@ -190,7 +231,7 @@ def _require_whole(instrument: Instrument) -> None:
         raise DesignError(
             faults[0] if len(faults) == 1 else f"{faults[0]} ({len(faults) - 1} more like it)",
             where="instrument",
-            mend="Change the pack's texts or names, or give the arm another number of units",
+            mend="Change the pack's texts or names, or give the arm another number of units, draw or seed",
         )
 
 

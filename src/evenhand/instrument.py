@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand import formats
 from evenhand.cells import guard, unguard
-from evenhand.design.balance import Check, check_composition
+from evenhand.design.balance import POOLED, Check, check_composition
 from evenhand.design.designs import DESIGNS
 from evenhand.design.stimuli import disassemble
 from evenhand.errors import EvenhandError, InstrumentError
@@ -111,6 +111,13 @@ class Unit:
         """`{arm}/{unit_id}`, unique in a study."""
         return f"{self.arm}/{self.unit_id}"
 
+    @property
+    def sample(self) -> tuple[str, ...]:
+        """What an analysis joins: domain, format, wording and design; a probe or rerun stands by its arm."""
+        if self.source or self.reasoning:
+            return (self.arm,)
+        return (self.domain, self.format, self.wording, self.bundle_type)
+
     def read(self, reply: Reply) -> Answer:
         """Read a reply to this unit."""
         options = len(self.options) or formats.OPTIONS
@@ -181,13 +188,22 @@ class Instrument:
         A pool is what an analysis joins: arms of one domain, format, wording and design (the primary bundles and
         those of a precision extension).
         """
+        return self._check([(arm,) for arm in self.contrasts()]) + self.check_pools()
+
+    def check_pools(self) -> tuple[Check, ...]:
+        """The composition of the pools alone."""
+        return self._check(self._pools())
+
+    def _check(self, samples: Sequence[tuple[str, ...]]) -> tuple[Check, ...]:
         contrasts, rows = self.contrasts(), self.rows()
-        samples = [(arm,) for arm in contrasts] + self._pools()
         return tuple(
             check
             for arms in samples
             for check in check_composition(
-                " + ".join(arms), [row for arm in arms for row in rows[arm]], contrasts=contrasts[arms[0]]
+                POOLED.join(arms),
+                [row for arm in arms for row in rows[arm]],
+                contrasts=contrasts[arms[0]],
+                parts=len(arms),
             )
         )
 
@@ -200,8 +216,7 @@ class Instrument:
         pools: dict[tuple[str, ...], dict[str, None]] = {}
         for unit in self.units:
             if not unit.source and not unit.reasoning:
-                key = (unit.domain, unit.format, unit.wording, unit.bundle_type)
-                pools.setdefault(key, {})[unit.arm] = None
+                pools.setdefault(unit.sample, {})[unit.arm] = None
         return [tuple(arms) for arms in pools.values() if len(arms) > 1]
 
     def rows(self) -> dict[str, list[dict[str, Any]]]:

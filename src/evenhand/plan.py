@@ -188,10 +188,14 @@ def load_plan(study: str | Path) -> Plan:
         raise StudyError("folder: is not a known key", where=str(path), mend="Mend these keys")
     plan = as_record(Plan, {**data, "folder": path.parent}, where=str(path), error=StudyError)
     plan = _with_designs(_with_packs(plan, where=str(path)))
+    return _checked_names(plan, where=str(path))
+
+
+def _checked_names(plan: Plan, *, where: str) -> Plan:
     names = [arm.name for arm in plan.arms]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise StudyError(f"two arms are named {repeated[0]!r}", where=str(path), mend="Rename one of them")
+        raise StudyError(f"two arms are named {repeated[0]!r}", where=where, mend="Rename one of them")
     return plan
 
 
@@ -230,9 +234,9 @@ def with_formats(plan: Plan, changed: Mapping[str, str]) -> Plan:
         changed: Format by pattern of arms, `{"aid-rank_ties-*": "rank"}`.
 
     Raises:
-        StudyError: A pattern that matches no arm.
+        StudyError: A pattern that matches no arm, or two arms that come to have one name.
     """
-    arms = list(plan.arms)
+    arms, renamed = list(plan.arms), dict[str, str]()
     for pattern, format in changed.items():
         matching = [i for i, arm in enumerate(arms) if fnmatchcase(arm.name, pattern)]
         if not matching:
@@ -240,9 +244,10 @@ def with_formats(plan: Plan, changed: Mapping[str, str]) -> Plan:
                 f"no arm matches {pattern!r}", where=plan.name, mend=f"The arms are {', '.join(a.name for a in arms)}"
             )
         for i in matching:
-            name = arms[i].name.replace(f"-{arms[i].format}", f"-{format}")
-            arms[i] = replace(arms[i], name=name, format=format)
-    return replace(plan, arms=tuple(arms))
+            renamed[arms[i].name] = arms[i].name.replace(f"-{arms[i].format}", f"-{format}")
+            arms[i] = replace(arms[i], name=renamed[arms[i].name], format=format)
+    arms = [replace(arm, probes=renamed.get(arm.probes, arm.probes)) for arm in arms]
+    return _checked_names(replace(plan, arms=tuple(arms)), where=plan.name)
 
 
 def _extended(data: dict[str, Any], *, where: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -6,9 +6,10 @@ whose order is rotated, the rotations dealt evenly over all probes of a study to
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from evenhand import formats
 from evenhand.errors import StudyError
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from evenhand.packs import Pack
     from evenhand.plan import Arm
+
+Drawn = TypeVar("Drawn")
 
 
 def make_probes(arm: Arm, pack: Pack, units: Sequence[Unit], *, seed: int) -> tuple[Unit, ...]:
@@ -43,8 +46,31 @@ def make_probes(arm: Arm, pack: Pack, units: Sequence[Unit], *, seed: int) -> tu
     choice = formats.is_choice(arm.format)
     if choice and len(pack.purposes) < 2:
         raise StudyError(f"the pack {pack.name!r} offers no purposes", where=where, mend="Add [purposes] to the pack")
-    drawn: list[int] = generator("probes", seed, arm.probes).permutation(len(units))[:count].tolist()
-    return tuple(_probe(arm, pack, units[i]) for i in sorted(drawn))[: arm.first]
+    drawn = sorted(_order(units, seed, arm)[:count])
+    return tuple(_probe(arm, pack, unit) for unit in first_of([units[i] for i in drawn], arm))
+
+
+def _order(units: Sequence[Unit], seed: int, arm: Arm) -> list[int]:
+    """The order in which units are drawn: shuffled, the race x gender cells of those that hold one in turn."""
+    rng = generator("probes", seed, arm.probes, *([arm.draw] if arm.draw else []))
+    cells: dict[tuple[str, ...], list[int]] = {}
+    shuffled: list[int] = rng.permutation(len(units)).tolist()
+    for i in shuffled:
+        held = {(slot.race, slot.gender) for slot in units[i].slots}
+        cells.setdefault(held.pop() if len(held) == 1 else (), []).append(i)
+    turns = itertools.zip_longest(*cells.values())
+    return [i for turn in turns for i in turn if i is not None]
+
+
+def first_of(units: Sequence[Drawn], arm: Arm) -> Sequence[Drawn]:
+    """The first of an arm's units, where it takes only those.
+
+    Raises:
+        StudyError: There are not so many.
+    """
+    if arm.first is not None and arm.first > len(units):
+        raise StudyError(f"the first {arm.first} of {len(units)} units", where=f"arm {arm.name}", mend="Lower first")
+    return units[: arm.first]
 
 
 def _probe(arm: Arm, pack: Pack, source: Unit) -> Unit:

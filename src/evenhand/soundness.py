@@ -17,18 +17,26 @@ if TYPE_CHECKING:
 def find_faults(instrument: Instrument) -> list[str]:
     """Everything that is wrong with prompts and bundles, in words.
 
-    Prompts are unique within an arm, no bundle repeats a name, and the texts of a matched bundle are identical but for
-    name and detail. (A pack's lengths are held when it is loaded.)
+    Every arm compares something, prompts are unique within an arm and within a pool, no bundle repeats a name, and the texts of a matched
+    bundle are identical but for name and detail. (A pack's lengths are held when it is loaded.)
     """
-    return [*_repeated_prompts(instrument), *(fault for unit in instrument.units for fault in _bundle_faults(unit))]
+    bundles = (fault for unit in instrument.units for fault in _bundle_faults(unit))
+    return [*_empty_arms(instrument), *_repeated_prompts(instrument), *bundles]
+
+
+def _empty_arms(instrument: Instrument) -> Iterator[str]:
+    rows = instrument.rows()
+    for arm, contrasts in instrument.contrasts().items():
+        if not any(len({row[contrast] for row in rows[arm]} - {None}) > 1 for contrast in contrasts):
+            yield f"arm {arm}: it compares nothing, since no two levels of {' or '.join(contrasts)} are in it"
 
 
 def _repeated_prompts(instrument: Instrument) -> Iterator[str]:
-    times = Counter((unit.arm, unit.prompt) for unit in instrument.units)
+    times = Counter((unit.sample, unit.prompt) for unit in instrument.units)
     for unit in instrument.units:
-        key = (unit.arm, unit.prompt)
+        key = (unit.sample, unit.prompt)
         if times[key] > 1:
-            yield f"{unit.key}: {times[key]} units of the arm have this prompt"
+            yield f"{unit.key}: {times[key]} units of the arm, or of arms that are joined, have this prompt"
             times[key] = 0
 
 
@@ -59,8 +67,8 @@ def exactness_notes(instrument: Instrument) -> list[str]:
             if bundles[arm] % exact[0]:
                 notes.setdefault((bundles[arm], *exact), []).append(arm)
     return [
-        f"{', '.join(arms)}: at {count} bundles groups are balanced to within one; pairs with names and profiles are "
-        f"exact in multiples of {pairs}, names and race x gender within profiles in multiples of {triples}"
+        f"{', '.join(arms)}: at {count} bundles groups are balanced to within one; the use of names and pairs with "
+        f"profiles are exact in multiples of {pairs}, names and race x gender with profiles in multiples of {triples}"
         for (count, pairs, triples), arms in notes.items()
     ]
 

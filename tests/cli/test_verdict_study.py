@@ -25,7 +25,7 @@ def small(tmp_path):
     arm = '[[arms]]\nname = "{}"\npack = "hiring"\nformat = "{}"\ndesign = "{}"\n{}\n'
     cells = ("demographic_matched", "irrelevant_matched", "demographic_disguised", "placebo_disguised")
     arms = [arm.format("hiring-rate", "rate", "quota", "count = 48")]
-    arms += [arm.format(f"hiring-rank_ties-{cell}", "rank_ties", cell, "count = 12") for cell in cells]
+    arms += [arm.format(f"hiring-rank_ties-{cell}", "rank_ties", cell, "count = 24") for cell in cells]
     arms += [arm.format("hiring-tool_decide", "tool_decide", "quota", "count = 48")]
     arms += [arm.format("hiring-tool_rank", "tool_rank", "demographic_disguised", "count = 12")]
     probes = 'probes = "hiring-rank_ties-demographic_matched"\ncount = 5'
@@ -74,14 +74,14 @@ def test_the_whole_flow_on_every_kind_of_arm(evenhand, small, tmp_path):
     code, out, _ = evenhand("status", run, "--json")
     models = json.loads(out)["models"]
     assert {row["model"]: (row["units"], row["answered"]) for row in models} == {
-        "sim/null": (166, 166),
-        "sim/biased": (166, 166),
+        "sim/null": (214, 214),
+        "sim/biased": (214, 214),
     }
     code, _, _ = evenhand("outcomes", run, "-o", tmp_path / "out.csv")
     assert code == 0
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 2 * (48 + 4 * 48 + 48 + 48 + 5 + 5)
+    assert len(rows) == 2 * (48 + 4 * 96 + 48 + 48 + 5 + 5)
     table = pl.read_parquet(run / "outcomes.parquet")
     null = table.filter(pl.col("model") == "sim/null")
     tied = dict(

@@ -2,6 +2,7 @@
 
 import itertools
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -278,3 +279,11 @@ def test_odd_bundles_left_over_line_up_with_quality_and_are_called_confounded():
 def test_another_draw_is_fresh_and_the_same_draw_is_not():
     drawn = [compose("demographic_disguised", pack(), seed=1, count=40, draw=draw) for draw in ("", "", "precision")]
     assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_cells_of_too_few_names_are_refused():
+    fewer = replace(pack(), names=tuple(name for name in pack().names if name.rank <= 3))
+    for cell in ("placebo_disguised", "irrelevant_matched"):
+        with pytest.raises(DesignError, match="4 names or more in each race x gender cell"):
+            compose(cell, fewer, seed=1)
+    assert len(compose("demographic_disguised", fewer, seed=1)) == 120

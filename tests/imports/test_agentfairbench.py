@@ -82,6 +82,7 @@ def test_with_strata_the_whole_study_is_built_on_them(release, strata, tmp_path)
         (lambda line: line.replace('"domain": "hiring"', '"domain": "housing"'), "unknown domain 'housing'"),
         (lambda line: line.replace("hiring_01", "hiring_02"), "'hiring_02' occurs twice"),
         (lambda line: line.replace("hiring_01", " "), "id ' '"),
+        (lambda line: line.replace("entry 1", "entry \\ud800"), "half a character"),
     ],
 )
 def test_faulty_releases_are_refused_with_their_line(release, tmp_path, edit, message):
@@ -125,3 +126,13 @@ def test_a_folder_with_something_in_it_is_left_alone(release, tmp_path):
 def test_the_released_profiles_come_in_whole(tmp_path):
     made = import_packs(RELEASED, tmp_path / "packs")
     assert [len(load_pack(str(folder)).profiles()) for folder in made] == [12, 12, 12]
+
+
+def test_a_release_of_which_no_pack_comes_leaves_nothing_behind(release, tmp_path):
+    path = release / "public_dev.jsonl"
+    sound = path.read_text(encoding="utf-8")
+    path.write_text(sound.replace("entry 1 ", "entry {1} ", 1), encoding="utf-8")
+    with pytest.raises(InputError, match=r"public_dev\.jsonl: no sound pack comes of this: placeholders"):
+        import_packs(release, tmp_path / "packs")
+    path.write_text(sound, encoding="utf-8")
+    assert len(import_packs(release, tmp_path / "packs")) == 3

@@ -125,7 +125,7 @@ def _only_domain(rows: pl.DataFrame, *, where: str) -> str | None:
         raise OutcomesError(
             f"the rows to score are of the domains {', '.join(domains)}",
             where=where,
-            mend="Score each domain alone: pillars compare the groups of one domain",
+            mend="Score one domain alone, and only runs of the FairFund-Bench designs: pillars are of nothing else",
         )
     return domains[0] if domains else None
 

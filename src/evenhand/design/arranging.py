@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_COMBINATIONS = 300_000
-TRIES = 50
+TRIES = 20
 FOLDS = 2000
 _QUALITY = 100
 """How much more a difference of quality between groups weighs than one place too many."""

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 CheckStatus = Literal["crossed", "quota", "confounded"]
 
+POOLED = " + "
+"""Stands between the arms of a pool."""
+
 NUISANCES = (
     "position", "category", "scenario_id", "profile", "stratum", "race", "gender", "framing",
 )  # fmt: skip
@@ -42,6 +45,11 @@ class Check:
     pattern: str
 
     @property
+    def arms(self) -> list[str]:
+        """The arm, or those of a pool."""
+        return self.arm.split(POOLED)
+
+    @property
     def problem(self) -> str:
         """The check as a complaint, for one that found confounding."""
         return f"arm {self.arm}: {self.contrast} is confounded with {self.factor} ({self.pattern})."
@@ -53,6 +61,7 @@ def check_composition(
     *,
     contrasts: Sequence[str] = ("race", "gender", "framing"),
     nuisances: Sequence[str] = NUISANCES,
+    parts: int = 1,
 ) -> tuple[Check, ...]:
     """Check an arm's slots, or those of any subsample that an analysis takes.
 
@@ -62,6 +71,7 @@ def check_composition(
             there is passed over.
         contrasts: Columns whose levels are compared; one with a single level in the arm is passed over.
         nuisances: Columns that should not line up with a contrast; single-valued ones are passed over.
+        parts: How many samples are joined in this one, each of which may have a residual of its own.
 
     Returns:
         One check a contrast and nuisance factor, and where names belong to one level of the contrast each, one on
@@ -74,7 +84,7 @@ def check_composition(
             continue
         for factor in nuisances:
             if factor != contrast and len(_levels(rows, factor)) > 1:
-                status, pattern = _compare(rows, contrast, factor, quality)
+                status, pattern = _compare(rows, contrast, factor, quality, parts)
                 checks.append(Check(arm, contrast, factor, status, pattern))
         if _nested(rows, contrast):
             status, pattern = _name_use(rows, contrast)
@@ -113,7 +123,7 @@ def _profile(row: Mapping[str, object]) -> tuple[object, ...]:
 
 
 def _compare(
-    rows: Sequence[Mapping[str, object]], contrast: str, factor: str, quality: list[Fraction] | None
+    rows: Sequence[Mapping[str, object]], contrast: str, factor: str, quality: list[Fraction] | None, parts: int
 ) -> tuple[CheckStatus, str]:
     counts = Counter((row[contrast], row[factor]) for row in rows if row[contrast] is not None)
     groups, levels = _levels(rows, contrast), _levels(rows, factor)
@@ -134,12 +144,17 @@ def _compare(
         return "quota", f"{contrast} keeps its proportions at every {factor}"
     group, level = max(gaps, key=lambda cell: abs(gaps[cell]))
     expected = Fraction(group_sizes[group] * level_sizes[level], total)
-    if abs(gaps[group, level]) < total:
+    if abs(gaps[group, level]) < parts * total and total <= min(group_sizes.values()) * min(level_sizes.values()):
         aligned = _aligned(rows, contrast, quality)
         least, most = min(counts[cell] for cell in gaps), max(counts[cell] for cell in gaps)
-        within = f"{contrast} meets each {factor} {least} to {most} times, within one of its proportion"
+        bound = "one" if parts == 1 else str(parts)
+        within = f"{contrast} meets each {factor} {least} to {most} times, within {bound} of its proportion"
         return ("confounded", f"{within}, but {aligned}") if aligned else ("quota", f"{within}, unrelated to quality")
     pattern = _only_one(counts, groups, levels, contrast, factor)
+    if total > min(group_sizes.values()) * min(level_sizes.values()):
+        pattern = (
+            pattern or f"fewer than one {factor} of a level is expected of each {contrast}: there are too few units"
+        )
     worst = f"{contrast} {group} meets {factor} {level} {counts[group, level]} times, not {float(expected):.4g}"
     return "confounded", pattern or worst
 

@@ -8,6 +8,7 @@ stratum and position are exact. (How often a name stands in each place is even t
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from math import lcm
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,8 @@ def _irrelevant_matched(drawing: Drawing) -> Iterator[Bundle]:
     """(ii) One profile under names of one race x gender cell, each with another detail of one kind."""
     pack, rng, count = drawing.pack, drawing.rng, drawing.count
     size, profiles, cells = len(pack.groups.race), pack.profiles(), _cells(pack)
+    names_a_cell = min(len(pack.cell(*cell)) for cell in cells)
+    require(names_a_cell >= size, "irrelevant_matched", f"{size} names or more in each race x gender cell")
     kinds = list(pack.details)
     require(bool(kinds), "irrelevant_matched", "[details] in the pack")
     for kind in kinds:
@@ -80,7 +83,7 @@ def _irrelevant_matched(drawing: Drawing) -> Iterator[Bundle]:
 def _demographic_disguised(drawing: Drawing) -> Iterator[Bundle]:
     """(iii) Each race once and one profile of each stratum, two women and two men a bundle."""
     pack = drawing.pack
-    require(len(pack.groups.race) % 2 == 0, "demographic_disguised", "an even number of races")
+    require(len(pack.groups.race) in {4, 8, 16}, "demographic_disguised", "4 races (or 8 or 16)")
     require(len(pack.groups.gender) == 2, "demographic_disguised", "two genders")
     strata, rows = _disguise(drawing, "demographic_disguised", genders=True)
     slots = [
@@ -96,8 +99,10 @@ def _demographic_disguised(drawing: Drawing) -> Iterator[Bundle]:
 def _placebo_disguised(drawing: Drawing) -> Iterator[Bundle]:
     """(iv) The same co-variation under names of one cell, pseudo-groups in race's place, rotated over the names."""
     pack, rng = drawing.pack, drawing.rng
+    size, cells = len(pack.groups.race), _cells(pack)
+    names_a_cell = min(len(pack.cell(*cell)) for cell in cells)
+    require(names_a_cell >= size, "placebo_disguised", f"{size} names or more in each race x gender cell")
     strata, rows = _disguise(drawing, "placebo_disguised", genders=False)
-    cells = _cells(pack)
     cell_of = _rounds(len(cells), drawing.count, rng)
     turns: dict[int, list[list[int]]] = {cell: [] for cell in range(len(cells))}
     for number, (row, cell) in enumerate(zip(rows, cell_of, strict=True), start=1):
@@ -190,16 +195,22 @@ def _rounds(labels: int, count: int, rng: np.random.Generator) -> list[int]:
 def _draw_details(
     configurations: Sequence[tuple[int, int]], items: Sequence[int], size: int, rng: np.random.Generator
 ) -> list[list[int]]:
-    """Which details each bundle shows: bundles of one profile and kind use up all of the kind's before any again."""
+    """Which details each bundle shows, the least shown first.
+
+    Bundles of one profile and kind use up all of the kind's before any again.
+    """
     waiting: dict[tuple[int, int], list[int]] = {}
+    shown: Counter[tuple[int, int]] = Counter()
     drawn: list[list[int]] = []
     for configuration in configurations:
+        kind = configuration[1]
         left = waiting.setdefault(configuration, [])
         if len(left) < size:
-            kept = list(left)
-            fresh = [item for item in rng.permutation(items[configuration[1]]).tolist() if item not in kept]
-            left[:] = [*kept, *fresh]
+            shuffled: list[int] = rng.permutation(items[kind]).tolist()
+            fresh = [item for item in shuffled if item not in left]
+            left += sorted(fresh, key=lambda item: shown[kind, item])
         drawn.append(left[:size])
+        shown.update((kind, item) for item in left[:size])
         del left[:size]
     return drawn
 

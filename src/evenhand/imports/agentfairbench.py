@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
-from evenhand.errors import InputError
+from evenhand.errors import InputError, PackError
 from evenhand.files import exists, reason
 from evenhand.packs import load_pack
 from evenhand.packs.pack import MANIFEST, NAMES
 from evenhand.records import label_fault, parse_count, read_csv, read_toml
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from evenhand.packs import Pack
 
 PROFILES = "public_dev.jsonl"
@@ -42,15 +42,25 @@ def import_packs(folder: Path, out: Path, *, strata: Path | None = None) -> list
         The packs' folders.
 
     Raises:
-        InputError: A file is missing or wrong, with file and line, or the folder cannot be written.
-        PackError: What came out is no sound pack.
+        InputError: A file is missing or wrong, with file and line, no sound pack comes of it, or the folder cannot be
+            written.
     """
     profiles = _read_profiles(folder / PROFILES)
     ranked = _read_strata(strata, {str(profile["id"]) for found in profiles.values() for profile in found})
     try:
         if exists(out, InputError, folder=True) and any(out.iterdir()):
             raise InputError("the folder is not empty", where=str(out), mend="Choose a new folder with -o")
-        return [_write_pack(domain, found, ranked, out) for domain, found in profiles.items()]
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".evenhand-packs-", dir=out) as staging:
+            made = [_write_pack(domain, found, ranked, Path(staging)) for domain, found in profiles.items()]
+            return [pack.replace(out / pack.name) for pack in made]
+    except PackError as problem:
+        # The place in the staging folder says nothing to who gave the release.
+        raise InputError(
+            f"no sound pack comes of this: {problem.what} ({problem.where.rpartition('/')[2]})",
+            where=str(folder / PROFILES),
+            mend=problem.mend,
+        ) from None
     except OSError as problem:
         raise InputError(
             f"the packs cannot be written ({reason(problem)})", where=str(out), mend="Choose another folder with -o"
@@ -93,7 +103,10 @@ def _parse(line: str, where: str) -> dict[str, Any]:
         raise InputError(f"unknown domain {profile['domain']!r}", where=where, mend=f"Use one of {', '.join(DOMAINS)}")
     if fault := label_fault(profile["id"]):
         raise InputError(f"id {profile['id']!r} {fault}", where=where, mend="Write it plainly in one line")
-    return {name: profile[name] for name in _FIELDS}
+    said = {name: profile[name] for name in _FIELDS}
+    if any("\ud800" <= character <= "\udfff" for text in said.values() for character in text):
+        raise InputError("half a character (a lone surrogate)", where=where, mend="Write the text in whole characters")
+    return said
 
 
 def _read_strata(path: Path | None, known: set[str]) -> dict[str, int]:

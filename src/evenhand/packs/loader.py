@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 SHIPPED = Path(__file__).parent
 WORDING_PLACEHOLDERS = ("number", "n", "example", "total", "options")
+MOST_PURPOSES = 26
 DETAIL_SLOT = "{detail}"
 
 
@@ -167,7 +168,17 @@ def _check_manifest(manifest: _Manifest, folder: Path, *, where: str) -> None:
                 where=where,
                 mend="Keep a pack's templates in its folder, so that a run can keep a copy",
             )
+    _check_purposes(manifest.purposes, where=where)
     _check_wordings(manifest.wordings, where=where)
+
+
+def _check_purposes(purposes: Mapping[str, str], *, where: str) -> None:
+    if len(purposes) > MOST_PURPOSES or len(set(purposes.values())) < len(purposes):
+        raise PackError(
+            f"{len(purposes)} purposes, {len(set(purposes.values()))} of them different",
+            where=where,
+            mend=f"Give at most {MOST_PURPOSES} purposes, each in words of its own",
+        )
 
 
 def _scenarios(folder: Path, manifest: _Manifest) -> tuple[Scenario, ...]:
@@ -249,6 +260,12 @@ def _check_wordings(wordings: Mapping[str, Mapping[str, str]], *, where: str) ->
     allowed = [f"{{{placeholder}}}" for placeholder in WORDING_PLACEHOLDERS]
     for format_name, variants in wordings.items():
         for variant, text in variants.items():
+            if "\n\n" in text:
+                raise PackError(
+                    f"wordings.{format_name}.{variant} has a blank line",
+                    where=where,
+                    mend="Write it in one paragraph: a blank line stands between it and the applications",
+                )
             unknown = [found for found in _placeholders(text) if found not in allowed]
             if unknown:
                 raise PackError(
@@ -292,6 +309,12 @@ def _check_templates(pack: Pack) -> None:
                 f"placeholders are {', '.join(found) or 'none'}",
                 where=where,
                 mend="Write {name} exactly once, and no other braces",
+            )
+        if "\n\n" in profile.text:
+            raise PackError(
+                "there is a blank line in the text",
+                where=where,
+                mend="Write it without: a blank line stands between the applications of a bundle",
             )
         target = targets[profile.category]
         words = len(profile.text.split()) - 1
