@@ -13,7 +13,7 @@ import pytest
 
 from evenhand import runs
 from evenhand.construction import build_instrument
-from evenhand.errors import PackError, RunError
+from evenhand.errors import PackError, RunError, StudyError
 from evenhand.instrument import Instrument
 from evenhand.packs import copies
 from evenhand.packs.loader import SHIPPED
@@ -51,19 +51,19 @@ def test_a_run_is_rebuilt_from_itself_without_the_original_pack(tmp_path):
     pack = own_pack(tmp_path / "home" / "housing", "housing")
     (pack / "notes.docx").write_text("not part of the pack")
     plan = load_plan(write_study(tmp_path / "home", "./housing", "aid", str(SHIPPED / "aid")))
-    first = runs.create_run(plan, build_instrument(plan), tmp_path / "run")
+    first = runs.create_run(plan, build_instrument(plan, sound=False), tmp_path / "run")
     assert [arm.pack for arm in first.plan.arms] == ["./packs/housing", "aid", "aid"]
     kept = set(files_of(tmp_path / "run" / "packs" / "housing"))
     assert kept == {"pack.toml", "names.csv", "README.md", "LICENSE", *(f"templates/{name}.toml" for name in ("medical", "rent", "education"))}  # fmt: skip
     shutil.rmtree(tmp_path / "home")
 
     again = load_plan(tmp_path / "run" / "study.toml")
-    second = runs.create_run(again, build_instrument(again), tmp_path / "other")
+    second = runs.create_run(again, build_instrument(again, sound=False), tmp_path / "other")
     assert second.instrument.digest == first.instrument.digest
     assert files_of(tmp_path / "other") == files_of(tmp_path / "run")
     assert runs.open_run(tmp_path / "other") == second
     # The same study into its own run changes nothing.
-    assert runs.create_run(again, build_instrument(again), tmp_path / "run").plan == first.plan
+    assert runs.create_run(again, build_instrument(again, sound=False), tmp_path / "run").plan == first.plan
 
 
 def test_the_same_study_is_opened_from_its_original_file(tmp_path):
@@ -78,8 +78,10 @@ def test_two_packs_of_one_name_are_refused(tmp_path):
     own_pack(tmp_path / "one", "housing")
     own_pack(tmp_path / "two", "housing")
     plan = load_plan(write_study(tmp_path, "./one", "./two"))
+    with pytest.raises(StudyError, match="two packs are named 'housing'"):
+        build_instrument(plan)
     with pytest.raises(RunError, match="two packs are named 'housing'"):
-        runs.create_run(plan, build_instrument(plan), tmp_path / "run")
+        runs.create_run(plan, build_instrument(load_plan(write_study(tmp_path, "./one"))), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def find_faults(instrument: Instrument) -> list[str]:
     """Everything that is wrong with prompts and bundles, in words.
 
-    Every arm compares something, prompts are unique within an arm and within a pool, no bundle repeats a name, and the texts of a matched
-    bundle are identical but for name and detail. (A pack's lengths are held when it is loaded.)
+    Every arm compares something, prompts are unique within an arm and a pool, no bundle repeats a name, and the texts
+    of a matched bundle are identical but for name and detail. (A pack's lengths are held when it is loaded.)
     """
     bundles = (fault for unit in instrument.units for fault in _bundle_faults(unit))
     return [*_empty_arms(instrument), *_repeated_prompts(instrument), *bundles]

@@ -222,9 +222,7 @@ def test_scores_name_their_domain(outcomes, scored):
     of_aid = outcomes.with_columns(domain=pl.when(pl.col("model") == "gpt-4o").then(pl.lit("aid")))
     assert score(of_aid, boot=0).domain == "aid"
     other = outcomes.with_columns(domain=pl.lit("loan"), unit_id=pl.col("unit_id") + "-loan")
-    with pytest.raises(
-        OutcomesError, match=r"the rows to score are of the domains aid, loan\. Score each domain alone"
-    ):
+    with pytest.raises(OutcomesError, match=r"the rows to score are of the domains aid, loan\. Score one domain alone"):
         score(pl.concat([of_aid, other]), boot=0)
 
 

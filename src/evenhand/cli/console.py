@@ -16,15 +16,12 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evenhand.analysis.scores import Scores
-    from evenhand.checking import Findings
     from evenhand.collection.attempts import Attempt
     from evenhand.collection.progress import Status
     from evenhand.instrument import Unit
 
 PILLARS = ("p1", "p2", "p3", "p4")
 POOLS = 15
-LEAST_GAP = 0.005
-"""Rating points below which a gap in baseline quality prints as 0.00."""
 BENCHMARK = "aid"
 """The domain whose models the published leaderboard holds."""
 WIDE = 160
@@ -33,78 +30,11 @@ STATUSES = ("answered", "refused", "malformed", "no_answer", "error", "missing")
 UNANSWERED = ("refused", "malformed", "no_answer", "error", "missing")
 
 
-def _out() -> Console:
+def out() -> Console:
+    """Standard output, as wide as its tables need."""
     # A narrow terminal wraps lines; a table squeezed into it would lose its numbers. A file or pipe has no width.
     console = Console(highlight=False)
     return Console(highlight=False, width=max(console.width, NARROWEST) if console.is_terminal else WIDE)
-
-
-def print_accounting(accounting: Mapping[str, Any], folder: Path) -> None:
-    """The units, slots, requests and observations of a study, by arm."""
-    table = Table(title=f"{escape(accounting['study'])}: digest {accounting['digest'][:16]}")
-    table.add_column("arm")
-    table.add_column("tag")
-    columns = ("units", "slots", "requests", "observations")
-    for column in columns:
-        table.add_column(column, justify="right")
-    for arm in accounting["arms"]:
-        table.add_row(escape(arm["arm"]), escape(arm["tag"]), *(f"{arm[column]:,}" for column in columns))
-    table.add_section()
-    for total in accounting["totals"]:
-        table.add_row(escape(total["name"]), "", *(f"{total[column]:,}" for column in columns))
-    if accounting["totals"]:
-        table.add_section()
-    table.add_row("total", "", *(f"{accounting[column]:,}" for column in columns))
-    console = _out()
-    console.print(table)
-    console.print(f"Built in {folder}", soft_wrap=True, markup=False)
-
-
-def print_checks(findings: Findings) -> None:
-    """Composition by arm and pool, the lengths of texts, what to know, then everything that must be mended."""
-    console = _out()
-    table = Table(title="Composition")
-    for column in ("arm", "contrast", "factor", "status", "pattern"):
-        table.add_column(column)
-    for found in findings.checks:
-        table.add_row(
-            *(escape(text) for text in (found.arm, found.contrast, found.factor, found.status, found.pattern))
-        )
-    console.print(table)
-    for row in findings.words:
-        text = (
-            f"{row['domain']}: {row['texts']} texts of {row['least']} to {row['most']} words, median {row['median']}."
-        )
-        console.print(text, markup=False, soft_wrap=True)
-    for note in findings.notes:
-        console.print(f"Note: {note}", markup=False, soft_wrap=True)
-    for problem in findings.problems:
-        console.print(problem, markup=False, soft_wrap=True)
-    number = len(findings.problems)
-    console.print("No problem found." if not number else f"{number} problem{'s' * (number > 1)} found.")
-
-
-def print_baseline(rows: Sequence[Mapping[str, Any]]) -> None:
-    """The gaps in baseline quality between the groups that an arm compares; those of nought are counted alone."""
-    apart = [row for row in rows if abs(row["estimate"]) >= LEAST_GAP]
-    console = _out()
-    if apart:
-        table = Table(
-            title="Baseline-quality gap, in rating points",
-            caption="Mean primary rating of the profiles a group was shown,\nagainst the reference group's: what is "
-            "not zero here shows\nas a contrast that is none.",
-            caption_justify="left",
-        )
-        for column in ("model", "arm", "contrast", "group"):
-            table.add_column(column)
-        for column in ("gap", "slots"):
-            table.add_column(column, justify="right")
-        for row in apart:
-            texts = (escape(row[column]) for column in ("model", "arm", "term", "group"))
-            table.add_row(*texts, f"{row['estimate']:+.2f}", f"{row['n']:,}")
-        console.print(table)
-    if rows:
-        console.print(f"Baseline quality: {len(rows) - len(apart)} of {len(rows)} gaps are below {LEAST_GAP} points.")
 
 
 def print_status(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -119,7 +49,7 @@ def print_status(rows: Sequence[Mapping[str, Any]]) -> None:
         cells = [f"{row[column]:,}" for column in columns]
         cells += [dollars(row["dollars"])] if priced else []
         table.add_row(escape(row["model"]), *cells)
-    _out().print(table)
+    out().print(table)
 
 
 def dollars(amount: float | None) -> str:
@@ -129,7 +59,7 @@ def dollars(amount: float | None) -> str:
 
 def print_served(status: Status) -> None:
     """Who answered, and where calls parted from what was asked for."""
-    console = _out()
+    console = out()
     for row in status.models:
         served = ", ".join((*row["versions"], *row["backends"]))
         said = [f"{row['model']}: served by {served or 'a version that the provider does not name'}"]
@@ -163,7 +93,7 @@ def print_errors(rows: Sequence[Mapping[str, Any]]) -> None:
     """Why units stand as errors."""
     for row in rows:
         text = f"{row['model']}: {row['units']:,} unit{'s' * (row['units'] > 1)} failed: {row['reason']}"
-        _out().print(_visible(text), markup=False, soft_wrap=True)
+        out().print(_visible(text), markup=False, soft_wrap=True)
 
 
 def print_forecast(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -182,7 +112,7 @@ def print_forecast(rows: Sequence[Mapping[str, Any]]) -> None:
         basis = "measured" if row["measured"] else "assumed"
         sums = (dollars(row[column]) for column in ("dollars", "dollars_most", "spent"))
         table.add_row(escape(row["model"]), *numbers, basis, *sums)
-    _out().print(table)
+    out().print(table)
 
 
 def print_validity(arms: Sequence[Mapping[str, Any]]) -> None:
@@ -206,12 +136,12 @@ def print_validity(arms: Sequence[Mapping[str, Any]]) -> None:
         share = sum(row["answered"] for row in rows) / units
         least = min(answered / total for answered, total in by_model.values())
         table.add_row(*(escape(text) for text in kind), f"{units:,}", *numbers, f"{share:.1%}", f"{least:.1%}")
-    _out().print(table)
+    out().print(table)
 
 
 def print_unanswered(arms: Sequence[Mapping[str, Any]], groups: Sequence[Mapping[str, Any]]) -> None:
     """Where units were not answered: by arm, then by group with the test that the groups' shares are the same."""
-    console = _out()
+    console = out()
     lost = [row for row in arms if row["units"] > row["answered"]]
     if not lost:
         return
@@ -265,7 +195,7 @@ def reply_record(unit: Unit, attempt: Attempt) -> dict[str, Any]:
 
 def print_replies(records: Sequence[Mapping[str, Any]]) -> None:
     """Raw replies, one below the other; control characters are shown, not obeyed."""
-    console = _out()
+    console = out()
     for record in records:
         head = f"{record['unit']}  {record['model']}  epoch {record['epoch']}, attempt {record['attempt']}"
         console.print(_visible(head), style="bold", markup=False, soft_wrap=True)
@@ -286,7 +216,7 @@ def _visible(text: str) -> str:
 
 def print_leaderboard(scores: Scores, published: pl.DataFrame) -> None:
     """Print the scored models, among the published ones where they answered the same questions."""
-    console = _out()
+    console = out()
     console.print(leaderboard(scores, published))
     for row in scores.rows.to_dicts():
         if row["n_valid"] < row["n_rows"] or row["pools"] < POOLS:
@@ -333,7 +263,7 @@ def _interval(row: Mapping[str, Any], pillar: str) -> str:
 
 def print_files(paths: Sequence[Path]) -> None:
     """Where the files are."""
-    console = _out()
+    console = out()
     console.print("\nFiles:")
     for path in paths:
         console.print(f"  {path}", markup=False, soft_wrap=True)

@@ -36,7 +36,7 @@ def build(
 ) -> int:
     """Build a study's instrument. STUDY is a preset (verdict, fairfund, fairfund-wording, demo) or a TOML file."""
     from evenhand import study
-    from evenhand.cli import console
+    from evenhand.cli import designs
 
     if reasoning_models > models:
         raise InputError(
@@ -47,7 +47,7 @@ def build(
     if as_json:
         print_json(accounting)
     else:
-        console.print_accounting(accounting, run.folder)
+        designs.print_accounting(accounting, run.folder)
     return 0
 
 
@@ -72,7 +72,7 @@ def check(target: str, as_json: bool) -> int:
     After a collection the gaps in baseline quality between the groups of every arm are shown too.
     """
     from evenhand import study
-    from evenhand.cli import console
+    from evenhand.cli import designs
 
     findings = study.check(target)
     baseline = None if findings.baseline is None else findings.baseline.to_dicts()
@@ -82,8 +82,8 @@ def check(target: str, as_json: bool) -> int:
         found = {"arms": [asdict(check) for check in findings.checks], "problems": findings.problems}
         print_json(found | {"notes": findings.notes, "words": findings.words, "baseline": baseline})
     else:
-        console.print_checks(findings)
-        console.print_baseline(baseline or [])
+        designs.print_checks(findings)
+        designs.print_baseline(baseline or [])
     return 1 if findings.problems else 0
 
 
@@ -106,7 +106,7 @@ def check(target: str, as_json: bool) -> int:
 def import_(kind: str, sources: tuple[Path, ...], out: Path, label: str, strata: Path | None, as_json: bool) -> int:
     """Make a run from materials released elsewhere or from logs of `inspect eval evenhand/audit`, or make packs."""
     from evenhand import study
-    from evenhand.cli import console
+    from evenhand.cli import designs
 
     if strata is not None and kind != "agentfairbench":
         raise InputError("only agentfairbench takes strata", where="--strata", mend="Leave --strata away")
@@ -129,7 +129,7 @@ def import_(kind: str, sources: tuple[Path, ...], out: Path, label: str, strata:
     if as_json:
         print_json(accounting)
     else:
-        console.print_accounting(accounting, made.folder)
+        designs.print_accounting(accounting, made.folder)
     return 0
 
 

@@ -1,14 +1,8 @@
-"""The instrument: the frozen list of units and slots that a study puts to models.
-
-Built once from a plan, saved as `units.jsonl`, `slots.csv` and `digest`, and never changed: the digest is the
-SHA-256 of the canonical JSON of the content, and an instrument that no longer matches its own is refused.
-"""
+"""Units, their slots, and the frozen list of them that a study puts to models."""
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 from collections import Counter
 from dataclasses import dataclass, fields
@@ -17,20 +11,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from evenhand import formats
-from evenhand.cells import guard, unguard
 from evenhand.design.balance import POOLED, Check, check_composition
 from evenhand.design.designs import DESIGNS
 from evenhand.design.stimuli import disassemble
-from evenhand.errors import EvenhandError, InstrumentError
+from evenhand.errors import InstrumentError
 from evenhand.packs.pack import NAME_SLOT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Collection, Mapping, Sequence
 
     from evenhand.formats import Answer, Reply
-
-UNITS, SLOTS, DIGEST = "units.jsonl", "slots.csv", "digest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +120,7 @@ class Unit:
 
 
 _HEAD_FIELDS = tuple(field.name for field in fields(Unit) if field.name != "slots")
-_SLOT_FIELDS = tuple(field.name for field in fields(Slot))
+SLOT_FIELDS = tuple(field.name for field in fields(Slot))
 _LATER = frozenset({"source", "reasoning", "stratum", "pseudo_group", "attribute"})
 """Fields that came later: where they are empty the canonical content has none, so that older digests stand."""
 
@@ -144,8 +134,8 @@ class Instrument:
     @cached_property
     def digest(self) -> str:
         """SHA-256 over the canonical JSON of all units and slots, as 64 hex digits."""
-        content = [_head(unit) | {"slots": [_fields(slot) for slot in unit.slots]} for unit in self.units]
-        return hashlib.sha256(_canonical(content).encode("utf-8", "surrogatepass")).hexdigest()
+        content = [head_of(unit) | {"slots": [fields_of(slot) for slot in unit.slots]} for unit in self.units]
+        return hashlib.sha256(canonical(content).encode("utf-8", "surrogatepass")).hexdigest()
 
     @cached_property
     def by_key(self) -> Mapping[str, Unit]:
@@ -238,94 +228,23 @@ def asked_of(units: Sequence[Unit], attempted: Collection[str]) -> list[Unit]:
     return [unit for unit in units if named or not unit.reasoning]
 
 
-def save_instrument(instrument: Instrument, folder: Path) -> None:
-    """Write `units.jsonl`, `slots.csv` and `digest` into an existing folder."""
-    lines: list[str] = []
-    table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(["arm", "unit_id", *_SLOT_FIELDS])
-    for unit in instrument.units:
-        lines.append(_canonical(_head(unit)))
-        for slot in unit.slots:
-            cells = [unit.arm, unit.unit_id, *(getattr(slot, column) for column in _SLOT_FIELDS)]
-            writer.writerow([guard(cell) if isinstance(cell, str) else cell for cell in cells])
-    (folder / UNITS).write_text("".join(line + "\n" for line in lines), encoding="utf-8", newline="\n")
-    (folder / SLOTS).write_text(table.getvalue(), encoding="utf-8", newline="")
-    (folder / DIGEST).write_text(instrument.digest + "\n", encoding="utf-8", newline="\n")
-
-
-def load_instrument(folder: Path) -> Instrument:
-    """Read an instrument and hold it against its digest.
-
-    Raises:
-        InstrumentError: A file is missing or unreadable, or the content does not match the digest.
-    """
-    slots = dict(_read(folder / SLOTS, _parse_slots))
-    units = tuple(_read(folder / UNITS, lambda text: _parse_units(text, slots)))
-    instrument = Instrument(units)
-    recorded = _read(folder / DIGEST, lambda text: [text.strip()])[0]
-    if instrument.digest != recorded:
-        raise InstrumentError(
-            f"the content has the digest {instrument.digest[:12]}..., not the recorded {recorded[:12]}...",
-            where=str(folder),
-            mend="A file was changed after the build: restore it, or build the study again into a new folder",
-        )
-    return instrument
-
-
-def _read(path: Path, parse: Callable[[str], Iterable[Any]]) -> list[Any]:
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            return list(parse(file.read()))
-    except FileNotFoundError:
-        raise InstrumentError("the file is missing", where=str(path), mend="Build the study again") from None
-    except EvenhandError:
-        raise
-    except OSError as problem:
-        raise InstrumentError(
-            f"the file cannot be read ({problem.strerror})", where=str(path), mend="Check its rights"
-        ) from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, csv.Error) as problem:
-        raise InstrumentError(
-            f"the file is damaged ({problem})", where=str(path), mend="Restore it, or build the study again"
-        ) from None
-
-
-def _parse_slots(text: str) -> Iterable[tuple[tuple[str, str], tuple[Slot, ...]]]:
-    slots: dict[tuple[str, str], list[Slot]] = {}
-    for row in csv.DictReader(io.StringIO(text), strict=True):
-        cells: dict[str, Any] = {column: unguard(cell) for column, cell in row.items()}
-        key = (cells.pop("arm"), cells.pop("unit_id"))
-        cells |= {column: int(cells[column]) for column in ("position", "name_rank")}
-        cells |= {column: cells.get(column) or None for column in ("stratum", "pseudo_group", "attribute")}
-        cells["stratum"] = int(cells["stratum"]) if cells["stratum"] else None
-        slots.setdefault(key, []).append(Slot(**cells))
-    return ((key, tuple(found)) for key, found in slots.items())
-
-
-def _parse_units(text: str, slots: Mapping[tuple[str, str], tuple[Slot, ...]]) -> Iterable[Unit]:
-    units: list[Unit] = []
-    for line in filter(None, text.split("\n")):
-        head: dict[str, Any] = json.loads(line)
-        head["options"] = tuple(head["options"])
-        units.append(Unit(**head, slots=slots[head["arm"], head["unit_id"]]))
-    return units
-
-
-def _head(unit: Unit) -> dict[str, Any]:
+def head_of(unit: Unit) -> dict[str, Any]:
+    """A unit without its slots, as canonical content has it."""
     return {name: value for name in _HEAD_FIELDS if (value := getattr(unit, name)) or name not in _LATER}
 
 
-def _fields(slot: Slot) -> dict[str, Any]:
-    return {name: value for name in _SLOT_FIELDS if (value := getattr(slot, name)) or name not in _LATER}
+def fields_of(slot: Slot) -> dict[str, Any]:
+    """A slot as canonical content has it."""
+    return {name: value for name in SLOT_FIELDS if (value := getattr(slot, name)) or name not in _LATER}
 
 
 def _composition(slot: Slot, unit: Unit) -> dict[str, Any]:
     """A slot as composition checks see it; without framings a scenario is the whole profile, and is called so."""
     whole = not slot.framing
     named = {"profile": slot.scenario_id if whole else None, "scenario_id": None if whole else slot.scenario_id}
-    return {name: getattr(slot, name) for name in _SLOT_FIELDS} | named | {"unit_id": unit.key}
+    return {name: getattr(slot, name) for name in SLOT_FIELDS} | named | {"unit_id": unit.key}
 
 
-def _canonical(content: object) -> str:
+def canonical(content: object) -> str:
+    """The one way in which content is written for a digest."""
     return json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
