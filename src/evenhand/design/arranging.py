@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,12 +17,12 @@ import numpy as np
 from evenhand.design.squares import orthogonal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
 MOST_COMBINATIONS = 300_000
-TRIES = 20
+TRIES = 400
 FOLDS = 2000
 _QUALITY = 100
 """How much more a difference of quality between groups weighs than one place too many."""
@@ -124,35 +125,38 @@ def _with_profiles(row: Row, sets: list[list[list[int]]], number: int, profiles:
 
 def _place(count: int, order: int, rng: np.random.Generator) -> list[Row]:
     """Fewer bundles than a square holds: pairs met as seldom twice, and quality as equal over groups, as can be."""
-    chosen: list[NDArray[np.int64]] = []
-    for _ in range(count):
-        candidates = _candidates(order, rng)
-        costs = np.array([_cost([*chosen, candidate], order) for candidate in candidates])
-        best = np.flatnonzero(costs == costs.min())
-        chosen.append(candidates[int(rng.choice(best))])
-    return [tuple(Place(int(group), int(stratum), 0, 0) for group, stratum in row) for row in chosen]
-
-
-def _candidates(order: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
-    """Ways to put groups and strata in one bundle's places, shape (order, 2): all, or a sample where they are many."""
-    if order <= 4:
-        every = list(itertools.permutations(range(order)))
-        return [np.array([groups, strata]).T for groups in every for strata in every]
-    return [np.array([rng.permutation(order), rng.permutation(order)]).T for _ in range(2000)]
-
-
-def _cost(rows: Sequence[NDArray[np.int64]], order: int) -> float:
+    candidates = _candidates(order) if order <= 4 else _sample(order, rng)
+    groups, strata, positions = candidates[..., 0], candidates[..., 1], np.arange(order)
     met = np.zeros((3, order, order))
     quality = np.zeros(order)
-    for row in rows:
-        groups, strata, positions = row[:, 0], row[:, 1], np.arange(order)
-        met[0, groups, strata] += 1
-        met[1, groups, positions] += 1
-        met[2, strata, positions] += 1
-        quality[groups] += strata - (order - 1) / 2
-    # A group that had the weaker strata so far can still get the stronger: only an even number can be level.
-    level = _QUALITY if len(rows) % 2 == 0 else 0
-    return float((met**2).sum() + level * (quality**2).sum())
+    rows: list[Row] = []
+    for number in range(1, count + 1):
+        again = met[0][groups, strata] + met[1][groups, positions] + met[2][strata, positions]
+        costs = 2.0 * again.sum(axis=1)
+        if number % 2 == 0:
+            # A group that had the weaker strata so far gets the stronger: only an even number can be level.
+            level = np.zeros((len(candidates), order))
+            np.put_along_axis(level, groups, strata - (order - 1) / 2, axis=1)
+            costs += _QUALITY * ((quality + level) ** 2).sum(axis=1)
+        best = int(rng.choice(np.flatnonzero(costs == costs.min())))
+        met[0][groups[best], strata[best]] += 1
+        met[1][groups[best], positions] += 1
+        met[2][strata[best], positions] += 1
+        quality[groups[best]] += strata[best] - (order - 1) / 2
+        rows.append(tuple(Place(int(group), int(stratum), 0, 0) for group, stratum in candidates[best]))
+    return rows
+
+
+@cache
+def _candidates(order: int) -> NDArray[np.int64]:
+    """Every way to put groups and strata in one bundle's places, shape (ways, order, 2)."""
+    every = list(itertools.permutations(range(order)))
+    return np.array([np.array([groups, strata]).T for groups in every for strata in every])
+
+
+def _sample(order: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Some of those ways, where they are many."""
+    return np.array([np.array([rng.permutation(order), rng.permutation(order)]).T for _ in range(2000)])
 
 
 def _finish(last: list[Row], place: Callable[[], list[Row]], rng: np.random.Generator) -> list[Row]:
