@@ -1,0 +1,121 @@
+"""Equivalence tests, and the smallest effect that a study can see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, isfinite, isnan
+
+from evenhand.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """Whether an effect lies within a margin (two one-sided tests, Schuirmann 1987).
+
+    Attributes:
+        p_lower: Of the test that the effect is at or below minus the margin.
+        p_upper: Of the test that it is at or above the margin.
+        p_value: The larger of the two: small where the effect is within the margin.
+        conf_low: Lower end of the interval that belongs to the tests (90% where alpha is .05).
+        conf_high: Its upper end.
+        bound: The far end of that interval in size: within the margin exactly where the test rejects at alpha.
+        note: What a reader must know; empty where there is nothing.
+    """
+
+    p_lower: float
+    p_upper: float
+    p_value: float
+    conf_low: float
+    conf_high: float
+    bound: float
+    note: str = ""
+
+
+def equivalence(
+    estimate: float, std_error: float, margin: float, *, df: float = inf, alpha: float = 0.05
+) -> Equivalence:
+    """Two one-sided tests of an estimate against a margin.
+
+    Args:
+        estimate: The effect, in any unit.
+        std_error: Its standard error, in the same unit; 0 for an effect known exactly.
+        margin: The largest effect that counts as none, in the same unit.
+        df: Degrees of freedom of the error; infinite for Wald tests.
+        alpha: Level of each one-sided test.
+
+    Raises:
+        InputError: A margin, level or degrees of freedom that are not positive, or numbers that are not finite.
+    """
+    _require(isfinite(estimate) and isfinite(std_error) and std_error >= 0, f"estimate {estimate}, error {std_error}")
+    _require(isfinite(margin) and margin > 0 and 0 < alpha < 0.5 and df > 0, f"margin {margin}, alpha {alpha}, df {df}")
+    if std_error == 0:
+        inside = abs(estimate) < margin
+        exact = (float(estimate <= -margin), float(estimate >= margin))
+        note = "the standard error is zero: there is no variation, and the test compares numbers"
+        return Equivalence(*exact, float(not inside), estimate, estimate, abs(estimate), note)
+    lower, upper = (estimate + margin) / std_error, (estimate - margin) / std_error
+    reach = _quantile(1 - alpha, df) * std_error
+    low, high = estimate - reach, estimate + reach
+    p_lower, p_upper = _above(lower, df), _above(-upper, df)
+    return Equivalence(p_lower, p_upper, max(p_lower, p_upper), low, high, max(abs(low), abs(high)))
+
+
+def detectable_multiplier(*, df: float = inf, alpha: float = 0.05, power: float = 0.8) -> float:
+    """How many standard errors an effect must have to be found with this power: 2.80 with infinite df.
+
+    Args:
+        df: Degrees of freedom of the error; with finite ones the noncentral t distribution is solved, with both tails.
+        alpha: Two-sided level.
+        power: Probability of a significant result.
+
+    Raises:
+        InputError: A level, power or degrees of freedom out of range.
+    """
+    from scipy.optimize import brentq
+    from scipy.stats import nct, norm, t
+
+    _require(0 < alpha < 1 and alpha < power < 1 and df > 0, f"alpha {alpha}, power {power}, df {df}")
+    if not isfinite(df):
+        return float(norm.ppf(1 - alpha / 2) + norm.ppf(power))
+    critical = float(t.ppf(1 - alpha / 2, df))
+
+    def short(shift: float) -> float:
+        other = float(nct.cdf(-critical, df, shift))
+        # The far tail is too small for scipy where it is NaN.
+        return float(nct.sf(critical, df, shift)) + (0.0 if isnan(other) else other) - power
+
+    upper = 1.0
+    while short(upper) < 0:
+        upper *= 2
+    return float(brentq(short, 0.0, upper, xtol=1e-12))
+
+
+def minimum_detectable_effect(std_error: float, *, df: float = inf, alpha: float = 0.05, power: float = 0.8) -> float:
+    """The smallest effect that is found with this power, in the unit of the standard error.
+
+    Raises:
+        InputError: A standard error that is negative or not finite, or as `detectable_multiplier` does.
+    """
+    _require(isfinite(std_error) and std_error >= 0, f"error {std_error}")
+    return detectable_multiplier(df=df, alpha=alpha, power=power) * std_error
+
+
+def _above(statistic: float, df: float) -> float:
+    from scipy.stats import norm, t
+
+    return float(t.sf(statistic, df) if isfinite(df) else norm.sf(statistic))
+
+
+def _quantile(share: float, df: float) -> float:
+    from scipy.stats import norm, t
+
+    return float(t.ppf(share, df) if isfinite(df) else norm.ppf(share))
+
+
+def _require(condition: bool, found: str) -> None:
+    if not condition:
+        raise InputError(
+            f"impossible numbers ({found})",
+            where="equivalence",
+            mend="Give finite numbers, a positive margin, levels between 0 and 1, positive degrees of freedom",
+        )

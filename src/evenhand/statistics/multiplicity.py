@@ -1,0 +1,72 @@
+"""Correction of p values within a family; a p value that is missing stays missing, and is counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isnan
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from evenhand.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+Method = Literal["bh", "holm"]
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """Corrected p values.
+
+    Attributes:
+        values: In the order given; None where the p value was missing.
+        tested: How many p values the family has.
+        missing: How many were missing, and so are not part of it.
+    """
+
+    values: tuple[float | None, ...]
+    tested: int
+    missing: int
+
+
+def correct(p_values: Sequence[float | None], *, method: Method = "bh") -> Corrected:
+    """Correct the p values of one family.
+
+    Args:
+        p_values: One a test; None or NaN where a test could not be made.
+        method: `bh` for the false discovery rate (Benjamini and Hochberg 1995), `holm` for the family-wise error rate
+            (Holm 1979).
+
+    Raises:
+        InputError: A p value outside 0 to 1, or an unknown method.
+    """
+    if method not in {"bh", "holm"}:
+        raise InputError(f"unknown method {method!r}", where="multiplicity", mend="Use bh or holm")
+    known = [i for i, p in enumerate(p_values) if p is not None and not isnan(p)]
+    p = np.array([p_values[i] for i in known], dtype=np.float64)
+    if ((p < 0) | (p > 1)).any():
+        raise InputError(
+            "a p value is outside 0 to 1", where="multiplicity", mend="Give p values, or None where missing"
+        )
+    found: list[float | None] = [None] * len(p_values)
+    for i, value in zip(known, _bh(p) if method == "bh" else _holm(p), strict=True):
+        found[i] = float(value)
+    return Corrected(tuple(found), len(known), len(p_values) - len(known))
+
+
+def _bh(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    from scipy.stats import false_discovery_control
+
+    return false_discovery_control(p) if p.size else p
+
+
+def _holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
+    corrected = np.empty_like(p)
+    corrected[order] = np.minimum(stepped, 1.0)
+    return corrected

@@ -1,0 +1,167 @@
+"""Equivalence, detectable effects, multiplicity, heterogeneity, agreement, permutation: against R and by laws."""
+
+import json
+from math import inf, sqrt
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand.errors import InputError
+from evenhand.statistics.agreement import cohens_kappa
+from evenhand.statistics.equivalence import detectable_multiplier, equivalence, minimum_detectable_effect
+from evenhand.statistics.heterogeneity import summarise_effects
+from evenhand.statistics.multiplicity import correct
+from evenhand.statistics.permutation import sign_flip, within_blocks
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "data" / "small_stats.json").read_text(encoding="utf-8"))
+finite = st.floats(-1e3, 1e3)
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+@pytest.mark.parametrize("case", GOLDEN["tost"])
+def test_equivalence_is_that_of_r(case):
+    found = equivalence(case["est"], case["se"], case["margin"], df=inf if case["df"] == "Inf" else case["df"])
+    expected = (case["p_lower"], case["p_upper"], case["p_tost"], *case["ci90"])
+    assert (found.p_lower, found.p_upper, found.p_value, found.conf_low, found.conf_high) == pytest.approx(
+        expected, rel=1e-10
+    )
+
+
+@settings(max_examples=200)
+@given(
+    estimate=finite,
+    error=st.floats(1e-3, 1e3),
+    margin=st.floats(1e-3, 1e3),
+    df=st.one_of(st.just(inf), st.floats(2, 99)),
+)
+def test_the_bound_is_within_the_margin_exactly_where_the_test_rejects(estimate, error, margin, df):
+    found = equivalence(estimate, error, margin, df=df)
+    if abs(found.p_value - 0.05) > 1e-9:
+        assert (found.bound < margin) == (found.p_value < 0.05)
+
+
+def test_an_effect_known_exactly_is_compared_and_said_so():
+    assert equivalence(0.05, 0.0, 0.1).p_value == 0.0
+    assert equivalence(0.2, 0.0, 0.1).p_value == 1.0
+    assert "no variation" in equivalence(0.2, 0.0, 0.1).note
+
+
+@pytest.mark.parametrize("case", GOLDEN["mde"])
+def test_detectable_multiples_are_those_of_r(case):
+    df = inf if case["df"] == "Inf" else case["df"]
+    assert detectable_multiplier(df=df) == pytest.approx(case["multiplier"], rel=1e-9)
+    assert minimum_detectable_effect(0.5, df=df) == pytest.approx(case["multiplier"] / 2, rel=1e-9)
+
+
+def test_corrections_are_those_of_r():
+    p = GOLDEN["p_adjust"]["p"]
+    assert correct(p).values == pytest.approx(GOLDEN["p_adjust"]["BH"], rel=1e-12)
+    assert correct(p, method="holm").values == pytest.approx(GOLDEN["p_adjust"]["holm"], rel=1e-12)
+
+
+@given(
+    p=st.lists(st.one_of(st.none(), st.just(float("nan")), st.floats(0, 1)), max_size=40),
+    method=st.sampled_from(["bh", "holm"]),
+)
+def test_missing_p_values_stay_missing_and_are_no_part_of_the_family(p, method):
+    found = correct(p, method=method)
+    known = [value for value in p if value is not None and value == value]
+    assert (found.tested, found.missing) == (len(known), len(p) - len(known))
+    kept = [q for q in found.values if q is not None]
+    assert kept == list(correct(known, method=method).values)
+    assert all(q >= value for q, value in zip(kept, known, strict=True))
+    assert all(q <= 1 for q in kept)
+
+
+@pytest.mark.parametrize("method", ["DL", "PM"])
+def test_heterogeneity_is_that_of_metafor(method):
+    meta = GOLDEN["meta"]
+    fit = meta["fits"][method]
+    found = summarise_effects(meta["yi"], meta["sei"], method=method.lower())
+    assert (found.estimate, found.std_error) == pytest.approx((fit["mu"], fit["se"]), rel=1e-6)
+    assert found.tau**2 == pytest.approx(fit["tau2"], rel=1e-6)
+    assert (found.q, found.q_p_value) == pytest.approx((fit["Q"], fit["Qp"]), rel=1e-9)
+    assert (found.conf_low, found.conf_high) == pytest.approx(fit["ci"], rel=1e-6)
+    assert (found.tau_low**2, found.tau_high**2) == pytest.approx(meta["tau2_ci_qprofile"], rel=1e-3)
+
+
+def test_alike_effects_have_no_heterogeneity_and_one_alone_says_nothing():
+    alike = GOLDEN["meta"]["homogeneous"]
+    for method in ("dl", "pm"):
+        found = summarise_effects(alike["yi"], alike["sei"], method=method)
+        assert found.tau == found.tau_low == 0.0
+    alone = summarise_effects([0.3], [0.1])
+    assert (alone.estimate, alone.tau_high, alone.q_p_value) == (pytest.approx(0.3), None, None)
+    assert "one effect alone" in alone.note
+
+
+def test_kappa_is_agreement_beyond_chance():
+    assert cohens_kappa("aabb", "aabb") == 1.0
+    assert cohens_kappa("aabb", "abab") == pytest.approx(0.0)
+    # Cohen's (1960) formula by hand: agreement 0.7, chance 0.5.
+    assert cohens_kappa("yyyyynnnnn", "yyyynynnnn"[:10]) == pytest.approx((0.8 - 0.5) / 0.5)
+    assert cohens_kappa("aaa", "aaa") is None
+
+
+def test_sign_flips_count_every_pattern_of_a_few_pairs():
+    found = sign_flip([1.0, 2.0, 3.0], rng=rng())
+    assert (found.statistic, found.p_value, found.exact) == (2.0, 2 / 8, True)
+    assert sign_flip([0.0, 0.0], rng=rng()).p_value is None
+    assert sign_flip([1.0] * 3 + [0.0], rng=rng()).p_value == 2 / 8
+
+
+def test_drawn_patterns_give_uniform_p_values_without_an_effect_and_small_ones_with_it():
+    p = [sign_flip(rng(seed).standard_normal(30), rng=rng(seed + 999), resamples=499).p_value for seed in range(200)]
+    assert 0.02 < np.mean(np.array(p) < 0.1) < 0.18
+    assert sign_flip(rng(1).standard_normal(60) + 1, rng=rng(2)).p_value < 0.001
+    large = sign_flip(rng(3).standard_normal(20), rng=rng(4), resamples=99)
+    assert large.p_value >= 1 / 100
+    assert not large.exact
+
+
+def test_labels_are_shuffled_within_blocks_alone():
+    """The blocks differ by much more than the groups: only a test within them sees the groups differ."""
+    block = np.repeat(np.arange(20), 4)
+    group = np.tile([True, False, True, False], 20)
+    values = 50.0 * block + 1.0 * group + 0.3 * rng(5).standard_normal(80)
+    found = within_blocks(values, group, block, rng=rng(6), resamples=499)
+    assert found.statistic == pytest.approx(1.0, abs=0.2)
+    assert found.p_value == pytest.approx(1 / 500)
+    one = np.zeros(80)
+    assert within_blocks(values, group, one, rng=rng(7), resamples=499).p_value > 0.5
+    nothing = within_blocks(values, group, np.arange(80), rng=rng(8), resamples=99)
+    assert nothing.p_value is None
+    assert "no block" in nothing.note
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: equivalence(float("nan"), 1, 1),
+        lambda: equivalence(0, -1, 1),
+        lambda: equivalence(0, 1, 0),
+        lambda: detectable_multiplier(df=0),
+        lambda: detectable_multiplier(power=0.01),
+        lambda: minimum_detectable_effect(float("inf")),
+        lambda: correct([1.5]),
+        lambda: correct([0.5], method="none"),
+        lambda: summarise_effects([], []),
+        lambda: summarise_effects([1.0], [0.0]),
+        lambda: summarise_effects([1.0, sqrt(2)], [1.0]),
+        lambda: cohens_kappa("", ""),
+        lambda: cohens_kappa("a", "ab"),
+        lambda: sign_flip([], rng=rng()),
+        lambda: sign_flip([float("inf")], rng=rng()),
+        lambda: within_blocks([1.0, 2.0], [True, True], [0, 0], rng=rng()),
+        lambda: within_blocks([1.0], [True, False], [0, 0], rng=rng()),
+    ],
+)
+def test_impossible_numbers_are_refused(use):
+    with pytest.raises(InputError):
+        use()
