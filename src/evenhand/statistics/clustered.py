@@ -1,0 +1,187 @@
+"""Least squares with cluster-robust standard errors.
+
+Clusters stand for what was sampled. Clustered on bundles, errors say nothing about other names than those used: where
+names differ by an SD of 0.2, a nominal 95% interval of a race contrast covers 70% of the time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import polars as pl
+
+from evenhand.errors import InputError
+from evenhand.statistics.formulas import parse_formula
+from evenhand.statistics.matrices import build_matrices
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+Errors = Literal["cr1", "cr2"]
+FOR_THESE_ONLY = "for these names only: names that vary within clusters are taken as fixed"
+_RANK_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class ClusteredFit:
+    """A least-squares fit.
+
+    Attributes:
+        coef_names: Names of the coefficients, p of them; those that the data do not identify are left out.
+        beta: Estimates, shape (p,).
+        std_errors: Cluster-robust standard errors, shape (p,).
+        vcov: Their covariance matrix, shape (p, p).
+        df: Degrees of freedom by coefficient, shape (p,): clusters - 1, or Satterthwaite's for `cr2`.
+        n: Rows.
+        clusters: How many clusters.
+        not_identified: Coefficients that are sums of others in these data.
+        notes: What a reader must know.
+    """
+
+    coef_names: tuple[str, ...]
+    beta: NDArray[np.float64]
+    std_errors: NDArray[np.float64]
+    vcov: NDArray[np.float64]
+    df: NDArray[np.float64]
+    n: int
+    clusters: int
+    not_identified: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def tidy(self) -> pl.DataFrame:
+        """One row a coefficient: term, estimate, std_error, df, conf_low, conf_high, p_value, n, note."""
+        from scipy.stats import t
+
+        known = self.std_errors > 0
+        reach = np.where(known, t.ppf(0.975, self.df) * self.std_errors, np.nan)
+        statistic = np.divide(self.beta, self.std_errors, out=np.full_like(self.beta, np.nan), where=known)
+        note = "; ".join(self.notes)
+        columns = {
+            "term": list(self.coef_names),
+            "estimate": self.beta,
+            "std_error": np.where(known, self.std_errors, np.nan),
+            "df": self.df,
+            "conf_low": self.beta - reach,
+            "conf_high": self.beta + reach,
+            "p_value": 2 * t.sf(np.abs(statistic), self.df),
+        }
+        table = pl.DataFrame(columns).with_columns(n=pl.lit(self.n), note=pl.lit(note))
+        return table.with_columns(pl.selectors.float().fill_nan(None))
+
+
+def fit_clustered(
+    data: Any,
+    formula: str,
+    *,
+    cluster: str,
+    errors: Errors = "cr1",
+    reference: Mapping[str, str] | None = None,
+) -> ClusteredFit:
+    """Fit by least squares, with standard errors that allow for any dependence within clusters.
+
+    Args:
+        data: A polars or pandas frame.
+        formula: `outcome ~ terms`, no random terms.
+        cluster: The column of clusters.
+        errors: `cr1` multiplies by G/(G-1) (n-1)/(n-p), as Stata, statsmodels and fixest do; `cr2` is Bell and
+            McCaffrey's (2002) bias-reduced estimator with Satterthwaite degrees of freedom, for few clusters.
+        reference: The reference level of factors.
+
+    Raises:
+        InputError: A formula or data that cannot be used, a single cluster, or fewer rows than coefficients.
+    """
+    parsed = parse_formula(formula)
+    if parsed.random:
+        raise InputError(
+            "random terms have no place here", where="formula", mend="Leave them out, or fit a mixed model"
+        )
+    if errors not in {"cr1", "cr2"}:
+        raise InputError(f"unknown errors {errors!r}", where="clustered", mend="Use cr1 or cr2")
+    laid = build_matrices(data, parsed, reference=reference, also=(cluster,))
+    kept = _independent(laid.x)
+    x, y = laid.x[:, kept], laid.y
+    names = tuple(laid.coef_names[k] for k in kept)
+    codes = laid.table[cluster].rank("dense").to_numpy().astype(np.int64) - 1
+    groups = int(codes.max()) + 1
+    n, p = x.shape
+    if groups < 2 or n <= p or p == 0:
+        raise InputError(
+            f"{n} rows in {groups} cluster{'s' * (groups != 1)} for {p} coefficients",
+            where="clustered",
+            mend="Give two clusters or more, and more rows than coefficients",
+        )
+    bread: NDArray[np.float64] = np.linalg.inv(x.T @ x).astype(np.float64)
+    beta = bread @ (x.T @ y)
+    residuals = y - x @ beta
+    order = np.argsort(codes, kind="stable")
+    pieces = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
+    vcov, df = _cr1(x, residuals, bread, pieces) if errors == "cr1" else _cr2(x, residuals, bread, pieces)
+    lost = tuple(name for k, name in enumerate(laid.coef_names) if k not in set(kept))
+    return ClusteredFit(
+        names, beta, np.sqrt(np.clip(np.diag(vcov), 0, None)), vcov, df, n, groups, lost, _notes(laid.dropped, lost, y)
+    )
+
+
+def _notes(dropped: int, lost: tuple[str, ...], y: NDArray[np.float64]) -> tuple[str, ...]:
+    notes = [FOR_THESE_ONLY]
+    if dropped:
+        notes.append(f"{dropped} rows with a missing value are left out")
+    if lost:
+        notes.append(f"not identified: {', '.join(lost)}")
+    if not np.ptp(y):
+        notes.append("the outcome is constant")
+    return tuple(notes)
+
+
+def _independent(x: NDArray[np.float64]) -> list[int]:
+    """The columns that are no sums of columns before them, as R keeps them."""
+    kept: list[int] = []
+    basis = np.empty((x.shape[0], 0))
+    for k in range(x.shape[1]):
+        column = x[:, k]
+        rest = column - basis @ (basis.T @ column)
+        rest -= basis @ (basis.T @ rest)
+        size = float(np.linalg.norm(rest))
+        if size > _RANK_TOLERANCE * max(float(np.linalg.norm(column)), 1e-300):
+            kept.append(k)
+            basis = np.column_stack([basis, rest / size])
+    return kept
+
+
+def _cr1(
+    x: NDArray[np.float64], residuals: NDArray[np.float64], bread: NDArray[np.float64], pieces: list[NDArray[np.int64]]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    n, p = (int(size) for size in x.shape)
+    groups = len(pieces)
+    scores = np.array([x[rows].T @ residuals[rows] for rows in pieces])
+    factor = groups / (groups - 1) * (n - 1) / (n - p)
+    vcov: NDArray[np.float64] = factor * bread @ (scores.T @ scores) @ bread
+    return vcov, np.full(p, groups - 1.0)
+
+
+def _cr2(
+    x: NDArray[np.float64], residuals: NDArray[np.float64], bread: NDArray[np.float64], pieces: list[NDArray[np.int64]]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    p = int(x.shape[1])
+    adjusted = [_half_inverse(np.eye(len(rows)) - x[rows] @ bread @ x[rows].T) @ x[rows] for rows in pieces]
+    scores = np.array([a.T @ residuals[rows] for a, rows in zip(adjusted, pieces, strict=True)])
+    vcov: NDArray[np.float64] = bread @ (scores.T @ scores) @ bread
+    df = np.empty(p)
+    for k in range(p):
+        weights = [a @ bread[:, k] for a in adjusted]
+        shared = np.array([x[rows].T @ w for rows, w in zip(pieces, weights, strict=True)])
+        products = np.diag([float(w @ w) for w in weights]) - shared @ bread @ shared.T
+        df[k] = np.trace(products) ** 2 / float((products**2).sum())
+    return vcov, df
+
+
+def _half_inverse(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The symmetric inverse square root, of directions alone that are not null."""
+    values, vectors = np.linalg.eigh(matrix)
+    safe = values > 1e-10
+    scaled: NDArray[np.float64] = vectors[:, safe] / np.sqrt(values[safe])
+    return (scaled @ vectors[:, safe].T).astype(np.float64)
