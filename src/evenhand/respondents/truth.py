@@ -26,10 +26,19 @@ if TYPE_CHECKING:
 
 DRAWS = 2000
 
+
+def _mid_ranks(utility: Floats) -> Floats:
+    """What lots between equals come to on average: they share the mean of their places."""
+    above = (utility[..., None, :] > utility[..., :, None]).sum(axis=-1)
+    equal = (utility[..., None, :] == utility[..., :, None]).sum(axis=-1)
+    return 1.0 + above + (equal - 1) / 2
+
+
 _SCORES: Mapping[str, Callable[[Floats], Floats]] = {
     "rate": lambda utility: rule.ratings(utility).astype(np.float64),
     "decide": lambda utility: rule.decisions(utility).astype(np.float64),
     "tool_decide": lambda utility: rule.decisions(utility).astype(np.float64),
+    "rank": lambda utility: -_mid_ranks(utility),
     "rank_ties": lambda utility: -rule.ranks(utility).astype(np.float64),
     "tool_rank": lambda utility: -rule.ranks(utility).astype(np.float64),
     "allocate": lambda utility: rule.allocations(utility).astype(np.float64),

@@ -94,36 +94,77 @@ def fit_clustered(
     Raises:
         InputError: A formula or data that cannot be used, a single cluster, or fewer rows than coefficients.
     """
+    if errors not in {"cr1", "cr2"}:
+        raise InputError(f"unknown errors {errors!r}", where="clustered", mend="Use cr1 or cr2")
+    laid = lay_out(data, formula, cluster=cluster, reference=reference)
+    x, y, pieces = laid.x, laid.y, laid.pieces
+    bread: NDArray[np.float64] = np.linalg.inv(x.T @ x).astype(np.float64)
+    beta = bread @ (x.T @ y)
+    residuals = y - x @ beta
+    vcov, df = _cr1(x, residuals, bread, laid) if errors == "cr1" else _cr2(x, residuals, bread, pieces)
+    return ClusteredFit(
+        laid.coef_names,
+        beta,
+        np.sqrt(np.clip(np.diag(vcov), 0, None)),
+        vcov,
+        df,
+        len(y),
+        len(pieces),
+        laid.lost,
+        _notes(laid.dropped, laid.lost, y),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A clustered model in numbers.
+
+    Attributes:
+        y: The outcome, shape (n,).
+        x: The identified columns of the design, shape (n, p).
+        coef_names: Their names.
+        lost: Names of columns that are sums of others.
+        pieces: The rows of each cluster.
+        dropped: Rows left out because a value is missing.
+    """
+
+    y: NDArray[np.float64]
+    x: NDArray[np.float64]
+    coef_names: tuple[str, ...]
+    lost: tuple[str, ...]
+    pieces: list[NDArray[np.int64]]
+    dropped: int
+
+    @property
+    def correction(self) -> float:
+        """The factor of CR1 errors, G/(G-1) (n-1)/(n-p)."""
+        n, p = (int(size) for size in self.x.shape)
+        groups = len(self.pieces)
+        return groups / (groups - 1) * (n - 1) / (n - p)
+
+
+def lay_out(data: Any, formula: str, *, cluster: str, reference: Mapping[str, str] | None = None) -> Layout:
+    """Lay out a clustered model; arguments and errors as `fit_clustered` has them."""
     parsed = parse_formula(formula)
     if parsed.random:
         raise InputError(
             "random terms have no place here", where="formula", mend="Leave them out, or fit a mixed model"
         )
-    if errors not in {"cr1", "cr2"}:
-        raise InputError(f"unknown errors {errors!r}", where="clustered", mend="Use cr1 or cr2")
     laid = build_matrices(data, parsed, reference=reference, also=(cluster,))
     kept = _independent(laid.x)
-    x, y = laid.x[:, kept], laid.y
-    names = tuple(laid.coef_names[k] for k in kept)
     codes = laid.table[cluster].rank("dense").to_numpy().astype(np.int64) - 1
-    groups = int(codes.max()) + 1
-    n, p = x.shape
+    groups, n, p = int(codes.max()) + 1, len(laid.y), len(kept)
     if groups < 2 or n <= p or p == 0:
         raise InputError(
             f"{n} rows in {groups} cluster{'s' * (groups != 1)} for {p} coefficients",
             where="clustered",
             mend="Give two clusters or more, and more rows than coefficients",
         )
-    bread: NDArray[np.float64] = np.linalg.inv(x.T @ x).astype(np.float64)
-    beta = bread @ (x.T @ y)
-    residuals = y - x @ beta
     order = np.argsort(codes, kind="stable")
     pieces = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
-    vcov, df = _cr1(x, residuals, bread, pieces) if errors == "cr1" else _cr2(x, residuals, bread, pieces)
     lost = tuple(name for k, name in enumerate(laid.coef_names) if k not in set(kept))
-    return ClusteredFit(
-        names, beta, np.sqrt(np.clip(np.diag(vcov), 0, None)), vcov, df, n, groups, lost, _notes(laid.dropped, lost, y)
-    )
+    names = tuple(laid.coef_names[k] for k in kept)
+    return Layout(laid.y, laid.x[:, kept], names, lost, pieces, laid.dropped)
 
 
 def _notes(dropped: int, lost: tuple[str, ...], y: NDArray[np.float64]) -> tuple[str, ...]:
@@ -153,14 +194,11 @@ def _independent(x: NDArray[np.float64]) -> list[int]:
 
 
 def _cr1(
-    x: NDArray[np.float64], residuals: NDArray[np.float64], bread: NDArray[np.float64], pieces: list[NDArray[np.int64]]
+    x: NDArray[np.float64], residuals: NDArray[np.float64], bread: NDArray[np.float64], laid: Layout
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    n, p = (int(size) for size in x.shape)
-    groups = len(pieces)
-    scores = np.array([x[rows].T @ residuals[rows] for rows in pieces])
-    factor = groups / (groups - 1) * (n - 1) / (n - p)
-    vcov: NDArray[np.float64] = factor * bread @ (scores.T @ scores) @ bread
-    return vcov, np.full(p, groups - 1.0)
+    scores = np.array([x[rows].T @ residuals[rows] for rows in laid.pieces])
+    vcov: NDArray[np.float64] = laid.correction * bread @ (scores.T @ scores) @ bread
+    return vcov, np.full(int(x.shape[1]), len(laid.pieces) - 1.0)
 
 
 def _cr2(
@@ -170,7 +208,7 @@ def _cr2(
     adjusted = [_half_inverse(np.eye(len(rows)) - x[rows] @ bread @ x[rows].T) @ x[rows] for rows in pieces]
     scores = np.array([a.T @ residuals[rows] for a, rows in zip(adjusted, pieces, strict=True)])
     vcov: NDArray[np.float64] = bread @ (scores.T @ scores) @ bread
-    df = np.empty(p)
+    df: NDArray[np.float64] = np.empty(p)
     for k in range(p):
         weights = [a @ bread[:, k] for a in adjusted]
         shared = np.array([x[rows].T @ w for rows, w in zip(pieces, weights, strict=True)])
