@@ -45,20 +45,20 @@ def test_saved_and_loaded_it_is_the_same(instrument, tmp_path):
 def test_the_accounting_is_the_published_one(tmp_path_factory):
     """Appendix B: 1,998 a domain, 5,994 a model, 29,970 for five; + 2,500 + 8,256 = 40,726; 88,576 observations."""
     run = study.build("verdict", tmp_path_factory.mktemp("verdict") / "run")
-    counted = study.account(run, models=5, reasoning_models=2)
+    counted = study.account(run.plan, run.instrument, models=5, reasoning_models=2)
     assert (counted["requests"], counted["observations"]) == (40_726, 88_576)
     totals = {total["name"]: total for total in counted["totals"]}
     assert [totals[f"{domain}, primary"]["units"] for domain in DOMAINS] == [1998] * 3
     assert totals["primary"]["units"] == 5994
     requests = [total["requests"] for total in counted["totals"][3:-1]]
     assert requests == [29_970, 2_500, 2_800, 3_000, 1_000, 400, 1_056]
-    alone = study.account(run, models=1)
+    alone = study.account(run.plan, run.instrument, models=1)
     assert (alone["requests"], alone["observations"]) == (7_934, 17_504)
 
 
 def test_fairfund_keeps_its_accounting(tmp_path):
     run = study.build("fairfund", tmp_path / "run")
-    one, all_ = study.account(run, models=1), study.account(run, models=14)
+    one, all_ = study.account(run.plan, run.instrument, models=1), study.account(run.plan, run.instrument, models=14)
     assert (one["requests"], one["observations"]) == (2_280, 6_360)
     assert (all_["requests"], all_["observations"]) == (31_920, 89_040)
 

@@ -24,24 +24,30 @@ if TYPE_CHECKING:
     from evenhand.collection.progress import Status
     from evenhand.collection.runner import Progress
     from evenhand.instrument import Instrument, Unit
+    from evenhand.plan import Plan
     from evenhand.respondents.truth import Truth
     from evenhand.runs import Run
 
 
-def build(study: str | Path, folder: Path, *, formats: Mapping[str, str] | None = None) -> Run:
-    """Build a study's instrument into a run directory; the same study into the same directory changes nothing.
+def design(study: str | Path, *, formats: Mapping[str, str] | None = None) -> tuple[Plan, Instrument]:
+    """A study's plan and its instrument, built in memory.
 
     Args:
         study: A preset's name or the path of a TOML file.
-        folder: The run directory.
         formats: Other formats for some arms, by pattern.
     """
     from evenhand.construction import build_instrument
     from evenhand.plan import load_plan, with_formats
-    from evenhand.runs import create_run
 
     plan = with_formats(load_plan(study), formats or {})
-    return create_run(plan, build_instrument(plan), folder)
+    return plan, build_instrument(plan)
+
+
+def build(study: str | Path, folder: Path, *, formats: Mapping[str, str] | None = None) -> Run:
+    """Build a study's instrument into a run directory; the same study into the same directory changes nothing."""
+    from evenhand.runs import create_run
+
+    return create_run(*design(study, formats=formats), folder)
 
 
 def import_materials(kind: str, source: Path, folder: Path) -> Run:
@@ -112,18 +118,19 @@ def true_contrast(
     )
 
 
-def account(run: Run, *, models: int, reasoning_models: int = 0) -> dict[str, Any]:
-    """Units, slots, requests and observations of a run, by arm, by the plan's totals and in all.
+def account(plan: Plan, instrument: Instrument, *, models: int, reasoning_models: int = 0) -> dict[str, Any]:
+    """Units, slots, requests and observations of a study, by arm, by the plan's totals and in all.
 
     Args:
-        run: The run.
+        plan: The plan.
+        instrument: What was built from it.
         models: Models that are asked.
         reasoning_models: Those among them that are also asked the arms with reasoning.
     """
-    with_reasoning = {unit.arm for unit in run.instrument.units if unit.reasoning}
+    with_reasoning = {unit.arm for unit in instrument.units if unit.reasoning}
     arms: list[dict[str, Any]] = []
-    for arm in run.instrument.accounting():
-        times = run.plan.epochs * (reasoning_models if arm["arm"] in with_reasoning else models)
+    for arm in instrument.accounting():
+        times = plan.epochs * (reasoning_models if arm["arm"] in with_reasoning else models)
         arms.append(arm | {"requests": arm["units"] * times, "observations": arm["slots"] * times})
 
     def add_up(rows: Sequence[dict[str, Any]]) -> dict[str, int]:
@@ -131,9 +138,9 @@ def account(run: Run, *, models: int, reasoning_models: int = 0) -> dict[str, An
 
     totals = [
         {"name": total.name} | add_up([arm for arm in arms if total.covers(arm["arm"], arm["tag"])])
-        for total in run.plan.totals
+        for total in plan.totals
     ]
-    return {"study": run.plan.name, "digest": run.instrument.digest, **add_up(arms), "arms": arms, "totals": totals}
+    return {"study": plan.name, "digest": instrument.digest, **add_up(arms), "arms": arms, "totals": totals}
 
 
 def collect(

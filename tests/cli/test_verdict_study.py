@@ -48,6 +48,10 @@ def test_the_accounting_is_printed_and_in_json(evenhand, tmp_path):
     assert code == 0
     assert "40,726" in out
     assert "88,576" in out
+    code, out, _ = evenhand("build", "verdict", "--json")
+    assert code == 0
+    assert (json.loads(out)["requests"], json.loads(out)["observations"]) == (7_934, 17_504)
+    assert "Nothing was written" in evenhand("build", "verdict")[1]
     code, _, err = evenhand("build", "verdict", "-o", tmp_path / "run", "--reasoning-models", 2)
     assert code == 2
     assert "--reasoning-models" in err
@@ -139,6 +143,9 @@ def test_profiles_of_agentfairbench_come_as_packs_alone(evenhand, tmp_path):
     code, _, err = evenhand("import", "agentfairbench", tmp_path, "-o", tmp_path / "packs")
     assert code == 2
     assert "--as pack" in err
+    code, _, err = evenhand("import", "fairfund", tmp_path)
+    assert code == 2
+    assert "-o RUN" in err
     code, _, err = evenhand("import", "fairfund", tmp_path, "-o", tmp_path / "x", "--strata", tmp_path / "s.csv")
     assert code == 2
     assert "--strata" in err

@@ -19,7 +19,7 @@ LEAST_GAP = 0.005
 """Rating points below which a gap in baseline quality prints as 0.00."""
 
 
-def print_accounting(accounting: Mapping[str, Any], folder: Path) -> None:
+def print_accounting(accounting: Mapping[str, Any], folder: Path | None) -> None:
     """The units, slots, requests and observations of a study, by arm."""
     table = Table(title=f"{escape(accounting['study'])}: digest {accounting['digest'][:16]}")
     table.add_column("arm")
@@ -37,7 +37,8 @@ def print_accounting(accounting: Mapping[str, Any], folder: Path) -> None:
     table.add_row("total", "", *(f"{accounting[column]:,}" for column in columns))
     console = out()
     console.print(table)
-    console.print(f"Built in {folder}", soft_wrap=True, markup=False)
+    said = f"Built in {folder}" if folder else "Nothing was written: name a run directory with -o RUN."
+    console.print(said, soft_wrap=True, markup=False)
 
 
 def print_checks(findings: Findings) -> None:

@@ -6,13 +6,17 @@ from pathlib import Path
 
 import click
 
-from evenhand.cli.options import json_option, out_option, print_json
+from evenhand.cli.options import json_option, print_json
 from evenhand.errors import InputError
+
+PACKS = "agentfairbench-packs"
 
 
 @click.command()
 @click.argument("study_file", metavar="STUDY")
-@out_option
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), help="The run directory; without it the study is built and counted."
+)
 @click.option(
     "--models", type=click.IntRange(min=1), default=1, show_default=True, help="Models to count requests for."
 )
@@ -32,7 +36,7 @@ from evenhand.errors import InputError
 )
 @json_option
 def build(
-    study_file: str, out: Path, models: int, reasoning_models: int, formats: tuple[str, ...], as_json: bool
+    study_file: str, out: Path | None, models: int, reasoning_models: int, formats: tuple[str, ...], as_json: bool
 ) -> int:
     """Build a study's instrument. STUDY is a preset (verdict, fairfund, fairfund-wording, demo) or a TOML file."""
     from evenhand import study
@@ -42,12 +46,16 @@ def build(
         raise InputError(
             f"{reasoning_models} of {models} models", where="--reasoning-models", mend="Raise --models or lower it"
         )
-    run = study.build(study_file, out, formats=_arm_formats(formats))
-    accounting = study.account(run, models=models, reasoning_models=reasoning_models)
+    if out is None:
+        plan, instrument = study.design(study_file, formats=_arm_formats(formats))
+    else:
+        run = study.build(study_file, out, formats=_arm_formats(formats))
+        plan, instrument = run.plan, run.instrument
+    accounting = study.account(plan, instrument, models=models, reasoning_models=reasoning_models)
     if as_json:
         print_json(accounting)
     else:
-        designs.print_accounting(accounting, run.folder)
+        designs.print_accounting(accounting, out)
     return 0
 
 
@@ -90,7 +98,12 @@ def check(target: str, as_json: bool) -> int:
 @click.command(name="import")
 @click.argument("kind", type=click.Choice(["fairfund", "agentfairbench", "inspect"]))
 @click.argument("sources", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@out_option
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    help=f"The run directory; of agentfairbench the packs' folder, by default {PACKS}.",
+)
 @click.option(
     "--as",
     "label",
@@ -103,7 +116,9 @@ def check(target: str, as_json: bool) -> int:
     help="Of agentfairbench: a CSV with id and stratum (1 the strongest), which its disguised cells need.",
 )
 @json_option
-def import_(kind: str, sources: tuple[Path, ...], out: Path, label: str, strata: Path | None, as_json: bool) -> int:
+def import_(
+    kind: str, sources: tuple[Path, ...], out: Path | None, label: str, strata: Path | None, as_json: bool
+) -> int:
     """Make a run from materials released elsewhere or from logs of `inspect eval evenhand/audit`, or make packs."""
     from evenhand import study
     from evenhand.cli import designs
@@ -111,7 +126,9 @@ def import_(kind: str, sources: tuple[Path, ...], out: Path, label: str, strata:
     if strata is not None and kind != "agentfairbench":
         raise InputError("only agentfairbench takes strata", where="--strata", mend="Leave --strata away")
     if kind == "agentfairbench":
-        return _import_packs(sources, out, label, strata, as_json=as_json)
+        return _import_packs(sources, out or Path(PACKS), label, strata, as_json=as_json)
+    if out is None:
+        raise InputError("a run needs a folder", where="import", mend="Name a new one with -o RUN")
     if kind == "inspect":
         counts = study.import_logs(sources, out, label=label)
         if as_json:
@@ -125,7 +142,7 @@ def import_(kind: str, sources: tuple[Path, ...], out: Path, label: str, strata:
         )
     [source] = sources
     made = study.import_materials(kind, source, out)
-    accounting = study.account(made, models=1)
+    accounting = study.account(made.plan, made.instrument, models=1)
     if as_json:
         print_json(accounting)
     else:
