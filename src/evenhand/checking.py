@@ -84,14 +84,18 @@ def baseline_gaps(run: Run) -> pl.DataFrame:
         outcomes,
         contrasts=run.instrument.contrasts(),
         references=_references(run),
-        confounded=confounded_arms(run.instrument),
+        confounded=confounded_arms(run.plan, run.instrument),
     )
 
 
-def confounded_arms(instrument: Instrument) -> dict[str, str]:
-    """What each confounded arm is confounded with, in words; the note that all its results carry."""
+def confounded_arms(plan: Plan, instrument: Instrument) -> dict[str, str]:
+    """What each confounded arm is confounded with, in words; the note that all its results carry.
+
+    A build refuses confounded arms that do not declare it, so that the declared ones alone are looked at.
+    """
+    declared = [arm.name for arm in plan.arms if arm.allow_confounded]
     found: dict[str, str] = {}
-    for check in instrument.check():
+    for check in instrument.select(declared).check() if declared else ():
         if check.status == "confounded":
             found.setdefault(check.arm, f"{check.contrast} with {check.factor} ({check.pattern})")
     return found

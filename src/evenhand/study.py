@@ -271,7 +271,7 @@ def compare_groups(run: Run) -> pl.DataFrame:
 
     with open_ledger(run.ledger, digest=run.instrument.digest) as ledger:
         slots = standing_rows(run.instrument.units, ledger, epochs=run.plan.epochs)
-    confounded = confounded_arms(run.instrument)
+    confounded = confounded_arms(run.plan, run.instrument)
     note = pl.col("arm").replace_strict({arm: f"confounded: {why}" for arm, why in confounded.items()}, default="")
     joined = pl.concat_str(pl.col("note"), note.str.replace("^(.)", "; $1"))
     return unanswered_by_group(pl.DataFrame(slots)).with_columns(joined.str.strip_prefix("; ").alias("note"))

@@ -156,6 +156,9 @@ def test_all_7934_units_a_model(evenhand, built):
     assert evenhand("run", built, "--model", "sim/null", *PLANTED)[0] == 0
     rows = json.loads(evenhand("status", built, "--json")[1])["models"]
     assert [(row["units"], row["answered"]) for row in rows] == [(7_934, 7_934)] * 2
+    groups = json.loads(evenhand("status", built, "--json")[1])["groups"]
+    noted = {row["arm"] for row in groups if "confounded: race with profile" in row["note"]}
+    assert noted == {"hiring-rate-wording-one", "hiring-rate-wording-two"}
     gaps = json.loads(evenhand("check", built, "--json")[1])["baseline"]
     wording = [row for row in gaps if row["arm"].startswith("hiring-rate-wording") and row["term"] == "race"]
     assert all(row["estimate"] < -0.2 and row["note"].startswith("confounded") for row in wording)

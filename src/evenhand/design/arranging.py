@@ -109,7 +109,7 @@ def _fold(partner: list[Row], rng: np.random.Generator) -> list[Row]:
     """Another square in which each group has the other gender at each stratum; at larger orders just another square."""
     genders = {(place.group, place.stratum): place.gender for row in partner for place in row}
     square = _draw(len(partner), rng, genders=True)
-    # At order 4 about one draw in 36 does; at order 8 hardly any.
+    # At order 4 some of the draws do; at order 8 hardly any.
     for _ in range(FOLDS):
         if all(place.gender != genders[place.group, place.stratum] for row in square for place in row):
             break
