@@ -84,9 +84,10 @@ def test_the_reader_of_formulas_never_fails_otherwise(text):
         assert isinstance(parse_formula(text), Formula)
 
 
-@given(outcome=names, factors=st.lists(names, min_size=1, max_size=4, unique=True))
-def test_any_column_name_is_a_column_name(outcome, factors):
-    assert parse_formula(f"{outcome} ~ {' + '.join(factors)}").columns == tuple(dict.fromkeys((outcome, *factors)))
+@given(columns=st.lists(names, min_size=2, max_size=5, unique=True))
+def test_any_column_name_is_a_column_name(columns):
+    outcome, *factors = columns
+    assert parse_formula(f"{outcome} ~ {' + '.join(factors)}").columns == tuple(columns)
 
 
 def test_factors_without_their_margin_get_every_level(rates):
@@ -119,7 +120,7 @@ def test_rows_with_a_missing_value_are_left_out_and_counted(rates):
     holes = rates.with_columns(y=pl.when(pl.int_range(pl.len()) % 10 == 0).then(None).otherwise(pl.col("y")))
     fit = fit_clustered(holes, "y ~ race", cluster="bundle")
     assert fit.n == 2160
-    assert "240 rows with a missing value are left out" in fit.notes
+    assert any("240 rows with a missing value are left out" in note for note in fit.notes)
 
 
 def test_what_others_determine_is_named_and_left_out(rates):

@@ -14,7 +14,7 @@ import polars as pl
 
 from evenhand.errors import InputError
 from evenhand.statistics.formulas import parse_formula
-from evenhand.statistics.matrices import build_matrices
+from evenhand.statistics.matrices import build_matrices, independent, orthonormal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 Errors = Literal["cr1", "cr2"]
 FOR_THESE_ONLY = "for these names only: names that vary within clusters are taken as fixed"
-_RANK_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +38,7 @@ class ClusteredFit:
         n: Rows.
         clusters: How many clusters.
         not_identified: Coefficients that are sums of others in these data.
+        reference: The reference level of each factor.
         notes: What a reader must know.
     """
 
@@ -50,6 +50,7 @@ class ClusteredFit:
     n: int
     clusters: int
     not_identified: tuple[str, ...]
+    reference: Mapping[str, str]
     notes: tuple[str, ...]
 
     def tidy(self) -> pl.DataFrame:
@@ -97,11 +98,12 @@ def fit_clustered(
     if errors not in {"cr1", "cr2"}:
         raise InputError(f"unknown errors {errors!r}", where="clustered", mend="Use cr1 or cr2")
     laid = lay_out(data, formula, cluster=cluster, reference=reference)
-    x, y, pieces = laid.x, laid.y, laid.pieces
-    bread: NDArray[np.float64] = np.linalg.inv(x.T @ x).astype(np.float64)
-    beta = bread @ (x.T @ y)
-    residuals = y - x @ beta
-    vcov, df = _cr1(x, residuals, bread, laid) if errors == "cr1" else _cr2(x, residuals, bread, pieces)
+    y, pieces = laid.y, laid.pieces
+    x, turn = orthonormal(laid.x)
+    fitted = x.T @ y
+    residuals = y - x @ fitted
+    beta = turn @ fitted
+    vcov, df = _cr1(x, residuals, turn, laid) if errors == "cr1" else _cr2(x, residuals, turn, pieces)
     return ClusteredFit(
         laid.coef_names,
         beta,
@@ -111,7 +113,8 @@ def fit_clustered(
         len(y),
         len(pieces),
         laid.lost,
-        _notes(laid.dropped, laid.lost, y),
+        laid.reference,
+        _notes(laid.remarks, laid.lost, y),
     )
 
 
@@ -125,7 +128,9 @@ class Layout:
         coef_names: Their names.
         lost: Names of columns that are sums of others.
         pieces: The rows of each cluster.
-        dropped: Rows left out because a value is missing.
+        labels: What each cluster is called.
+        reference: The reference level of each factor.
+        remarks: What was left out of the data.
     """
 
     y: NDArray[np.float64]
@@ -133,7 +138,9 @@ class Layout:
     coef_names: tuple[str, ...]
     lost: tuple[str, ...]
     pieces: list[NDArray[np.int64]]
-    dropped: int
+    labels: tuple[str, ...]
+    reference: Mapping[str, str]
+    remarks: tuple[str, ...]
 
     @property
     def correction(self) -> float:
@@ -151,7 +158,7 @@ def lay_out(data: Any, formula: str, *, cluster: str, reference: Mapping[str, st
             "random terms have no place here", where="formula", mend="Leave them out, or fit a mixed model"
         )
     laid = build_matrices(data, parsed, reference=reference, also=(cluster,))
-    kept = _independent(laid.x)
+    kept = independent(laid.x)
     codes = laid.table[cluster].rank("dense").to_numpy().astype(np.int64) - 1
     groups, n, p = int(codes.max()) + 1, len(laid.y), len(kept)
     if groups < 2 or n <= p or p == 0:
@@ -164,13 +171,12 @@ def lay_out(data: Any, formula: str, *, cluster: str, reference: Mapping[str, st
     pieces = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
     lost = tuple(name for k, name in enumerate(laid.coef_names) if k not in set(kept))
     names = tuple(laid.coef_names[k] for k in kept)
-    return Layout(laid.y, laid.x[:, kept], names, lost, pieces, laid.dropped)
+    labels = tuple(str(label) for label in laid.table[cluster].unique().sort().to_list())
+    return Layout(laid.y, laid.x[:, kept], names, lost, pieces, labels, laid.reference, laid.remarks)
 
 
-def _notes(dropped: int, lost: tuple[str, ...], y: NDArray[np.float64]) -> tuple[str, ...]:
-    notes = [FOR_THESE_ONLY]
-    if dropped:
-        notes.append(f"{dropped} rows with a missing value are left out")
+def _notes(remarks: tuple[str, ...], lost: tuple[str, ...], y: NDArray[np.float64]) -> tuple[str, ...]:
+    notes = [FOR_THESE_ONLY, *remarks]
     if lost:
         notes.append(f"not identified: {', '.join(lost)}")
     if not np.ptp(y):
@@ -178,41 +184,28 @@ def _notes(dropped: int, lost: tuple[str, ...], y: NDArray[np.float64]) -> tuple
     return tuple(notes)
 
 
-def _independent(x: NDArray[np.float64]) -> list[int]:
-    """The columns that are no sums of columns before them, as R keeps them."""
-    kept: list[int] = []
-    basis = np.empty((x.shape[0], 0))
-    for k in range(x.shape[1]):
-        column = x[:, k]
-        rest = column - basis @ (basis.T @ column)
-        rest -= basis @ (basis.T @ rest)
-        size = float(np.linalg.norm(rest))
-        if size > _RANK_TOLERANCE * max(float(np.linalg.norm(column)), 1e-300):
-            kept.append(k)
-            basis = np.column_stack([basis, rest / size])
-    return kept
-
-
 def _cr1(
-    x: NDArray[np.float64], residuals: NDArray[np.float64], bread: NDArray[np.float64], laid: Layout
+    x: NDArray[np.float64], residuals: NDArray[np.float64], turn: NDArray[np.float64], laid: Layout
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    scores = np.array([x[rows].T @ residuals[rows] for rows in laid.pieces])
-    vcov: NDArray[np.float64] = laid.correction * bread @ (scores.T @ scores) @ bread
+    """From orthonormal columns, shape (n, p), and what leads from them to coefficients, shape (p, p)."""
+    scores = np.array([x[rows].T @ residuals[rows] for rows in laid.pieces]) @ turn.T
+    vcov: NDArray[np.float64] = laid.correction * scores.T @ scores
     return vcov, np.full(int(x.shape[1]), len(laid.pieces) - 1.0)
 
 
 def _cr2(
-    x: NDArray[np.float64], residuals: NDArray[np.float64], bread: NDArray[np.float64], pieces: list[NDArray[np.int64]]
+    x: NDArray[np.float64], residuals: NDArray[np.float64], turn: NDArray[np.float64], pieces: list[NDArray[np.int64]]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Arguments as `_cr1` has them."""
     p = int(x.shape[1])
-    adjusted = [_half_inverse(np.eye(len(rows)) - x[rows] @ bread @ x[rows].T) @ x[rows] for rows in pieces]
-    scores = np.array([a.T @ residuals[rows] for a, rows in zip(adjusted, pieces, strict=True)])
-    vcov: NDArray[np.float64] = bread @ (scores.T @ scores) @ bread
+    adjusted = [_half_inverse(np.eye(len(rows)) - x[rows] @ x[rows].T) @ x[rows] for rows in pieces]
+    scores = np.array([a.T @ residuals[rows] for a, rows in zip(adjusted, pieces, strict=True)]) @ turn.T
+    vcov: NDArray[np.float64] = scores.T @ scores
     df: NDArray[np.float64] = np.empty(p)
     for k in range(p):
-        weights = [a @ bread[:, k] for a in adjusted]
+        weights = [a @ turn[k] for a in adjusted]
         shared = np.array([x[rows].T @ w for rows, w in zip(pieces, weights, strict=True)])
-        products = np.diag([float(w @ w) for w in weights]) - shared @ bread @ shared.T
+        products = np.diag([float(w @ w) for w in weights]) - shared @ shared.T
         df[k] = np.trace(products) ** 2 / float((products**2).sum())
     return vcov, df
 

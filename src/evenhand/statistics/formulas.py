@@ -87,6 +87,10 @@ class _Reader:
         terms, random = self._sum(inside=False)
         if self._next < len(self._tokens):
             raise self._unexpected()
+        if any(outcome in term for term in terms):
+            raise InputError(
+                f"{outcome!r} stands on both sides of {self._text!r}", where="formula", mend="Leave it out on the right"
+            )
         return Formula(outcome, terms, random)
 
     def _sum(self, *, inside: bool) -> tuple[tuple[Term, ...], tuple[RandomTerm, ...]]:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from evenhand.statistics.formulas import Formula, Term
 
 INTERCEPT = "(Intercept)"
+_RANK_TOLERANCE = 1e-9
+_FAR_FROM_SINGULAR = 1e-6
+_MANY_LEVELS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class Matrices:
         levels: The levels of each factor in the formula, the reference first.
         table: The rows that are complete, in their order.
         dropped: Rows left out because a value is missing.
+        remarks: The same in words, by level of the factors.
     """
 
     y: NDArray[np.float64]
@@ -44,6 +48,12 @@ class Matrices:
     levels: Mapping[str, tuple[str, ...]]
     table: pl.DataFrame
     dropped: int
+    remarks: tuple[str, ...]
+
+    @property
+    def reference(self) -> dict[str, str]:
+        """The reference level of each factor."""
+        return {name: known[0] for name, known in self.levels.items()}
 
 
 def build_matrices(
@@ -79,15 +89,87 @@ def build_matrices(
     for name in _floats(complete):
         if complete[name].is_infinite().any():
             raise InputError(f"{name} holds an infinite value", where="data", mend="Leave such rows out")
-    fixed = tuple(dict.fromkeys(itertools.chain.from_iterable(formula.terms)))
+    varying = itertools.chain(formula.terms, *(random.terms for random in formula.random))
     levels = {
         name: _levels(complete[name], name, reference.get(name))
-        for name in fixed
+        for name in dict.fromkeys(itertools.chain.from_iterable(varying))
         if name in reference or not complete[name].dtype.is_numeric()
     }
-    x, names = _design(complete, formula.terms, levels)
+    x, names = design_matrix(complete, formula.terms, levels)
     y = complete[formula.outcome].cast(pl.Float64).to_numpy()
-    return Matrices(y, x, names, levels, complete, table.height - complete.height)
+    dropped = table.height - complete.height
+    return Matrices(y, x, names, levels, complete, dropped, _remarks(table, complete, levels))
+
+
+def _remarks(table: pl.DataFrame, complete: pl.DataFrame, levels: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """How many rows were left out, and where: a loss that differs by group is a finding of its own."""
+    dropped = table.height - complete.height
+    if not dropped:
+        return ()
+    told: list[str] = []
+    for name, known in levels.items():
+        if len(known) > _MANY_LEVELS:
+            continue
+        before, after = (dict(rows[name].cast(pl.String).value_counts().iter_rows()) for rows in (table, complete))
+        lost = [f"{level} {before[level] - after[level]} of {before[level]}" for level in known]
+        told.append(f"{name}: {', '.join(lost)}")
+    return (f"{dropped} rows with a missing value are left out ({'; '.join(told) or 'of ' + str(table.height)})",)
+
+
+def independent(x: NDArray[np.float64]) -> list[int]:
+    """The columns that are no sums of columns before them, as R keeps them.
+
+    Args:
+        x: A design matrix, shape (n, p).
+    """
+    products = x.T @ x
+    sizes = np.sqrt(np.diag(products))
+    # Far from singular, the cross-products alone tell; they square what a careful look must see.
+    if (sizes > 0).all():
+        least = np.linalg.eigvalsh(products / np.outer(sizes, sizes))[:1].min(initial=1.0)
+        if least > _FAR_FROM_SINGULAR:
+            return list(range(int(x.shape[1])))
+    return _independent_with_care(x)
+
+
+def orthonormal(x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Orthonormal columns that span the same, and the matrix that leads to them: `x @ turn`, shape (p, p).
+
+    Cross-products of such columns are the identity: nothing is lost where a design holds large numbers (years) or
+    columns that nearly agree.
+
+    Args:
+        x: Independent columns, shape (n, p).
+    """
+    columns, turn = x, np.eye(int(x.shape[1]))
+    # Twice is enough: what the first pass leaves of correlation is small.
+    for _ in range(2):
+        products = columns.T @ columns
+        scale = 1 / np.sqrt(np.diag(products))
+        scaled = products * np.outer(scale, scale)
+        if np.linalg.eigvalsh(scaled)[0] > _FAR_FROM_SINGULAR:
+            step = scale[:, None] * np.linalg.inv(np.linalg.cholesky(scaled)).T
+            columns, turn = columns @ step, turn @ step
+        else:
+            columns, triangle = np.linalg.qr(columns * scale)
+            turn = turn @ (scale[:, None] * np.linalg.inv(triangle))
+    return columns.astype(np.float64), turn.astype(np.float64)
+
+
+def _independent_with_care(x: NDArray[np.float64]) -> list[int]:
+    n, p = (int(size) for size in x.shape)
+    kept: list[int] = []
+    basis = np.empty((n, min(n, p)), order="F")
+    for k in range(p):
+        column = x[:, k]
+        known = basis[:, : len(kept)]
+        rest = column - known @ (known.T @ column)
+        rest -= known @ (known.T @ rest)
+        size = float(np.linalg.norm(rest))
+        if len(kept) < n and size > _RANK_TOLERANCE * max(float(np.linalg.norm(column)), 1e-300):
+            basis[:, len(kept)] = rest / size
+            kept.append(k)
+    return kept
 
 
 def _as_polars(data: Any, columns: Sequence[str]) -> pl.DataFrame:
@@ -112,8 +194,14 @@ def _from_pandas(series: Any, name: str) -> pl.Series:
 
 def _require_number(table: pl.DataFrame, name: str, what: str) -> None:
     dtype = table[name].dtype
-    if not (dtype.is_numeric() or isinstance(dtype, (pl.Boolean, pl.Null))):
-        raise InputError(f"{what} {name!r} is {dtype}, no number", where="data", mend="Give a column of numbers")
+    if dtype.is_numeric() or isinstance(dtype, (pl.Boolean, pl.Null)):
+        return
+    told = f"is {dtype}"
+    if isinstance(dtype, pl.String):
+        stray = table[name].cast(pl.Float64, strict=False).is_null() & table[name].is_not_null()
+        row = stray.arg_max() or 0
+        told = f"holds {table[name][row]!r} in row {row + 1}"
+    raise InputError(f"{what} {name!r} {told}, no number", where="data", mend="Give a column of numbers")
 
 
 def _floats(table: pl.DataFrame) -> list[str]:
@@ -121,7 +209,7 @@ def _floats(table: pl.DataFrame) -> list[str]:
 
 
 def _levels(column: pl.Series, name: str, reference: str | None) -> tuple[str, ...]:
-    present = set(column.cast(pl.String).to_list())
+    present = set(column.unique().cast(pl.String).to_list())
     if isinstance(column.dtype, pl.Enum):
         ordered = [level for level in column.dtype.categories.to_list() if level in present]
     elif column.dtype.is_numeric():
@@ -141,31 +229,49 @@ def _levels(column: pl.Series, name: str, reference: str | None) -> tuple[str, .
     return (str(reference), *(level for level in ordered if level != str(reference)))
 
 
-def _design(
+def design_matrix(
     table: pl.DataFrame, terms: Sequence[Term], levels: Mapping[str, tuple[str, ...]]
 ) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    columns: list[NDArray[np.float64]] = []
-    names: list[str] = []
+    """Columns for terms, and their names.
+
+    Args:
+        table: Rows without missing values.
+        terms: What to lay out.
+        levels: The levels of the columns that are factors; others are numbers.
+
+    Returns:
+        A matrix of shape (n, columns) and the columns' names.
+    """
+    named = tuple(dict.fromkeys(itertools.chain.from_iterable(terms)))
+    coded = {name: _coded(table[name], name, levels.get(name)) for name in named}
+    chosen: list[list[tuple[str, NDArray[np.float64]]]] = []
     for term in terms:
-        parts = [_coded(table[name], name, term, terms, levels) for name in term]
+        parts = [coded[name][name in levels and _has_margin(term, name, terms) :] for name in term]
         # The first factor's levels change fastest, as in R.
-        for combination in itertools.product(*reversed(parts)):
-            chosen = list(reversed(combination))
-            names.append(":".join(name for name, _ in chosen) or INTERCEPT)
-            product = np.ones(table.height)
-            for _, values in chosen:
-                product = product * values
-            columns.append(product)
-    x = np.column_stack(columns) if columns else np.empty((table.height, 0))
-    return x, tuple(names)
+        chosen += [list(reversed(combination)) for combination in itertools.product(*reversed(parts))]
+    x = np.ones((table.height, len(chosen)), order="F")
+    for k, factors in enumerate(chosen):
+        for _, values in factors:
+            x[:, k] *= values
+    return x, tuple(":".join(name for name, _ in factors) or INTERCEPT for factors in chosen)
 
 
-def _coded(
-    column: pl.Series, name: str, term: Term, terms: Sequence[Term], levels: Mapping[str, tuple[str, ...]]
-) -> list[tuple[str, NDArray[np.float64]]]:
-    if name not in levels:
-        return [(name, column.cast(pl.Float64).to_numpy())]
+def level_codes(column: pl.Series) -> tuple[NDArray[np.int64], int]:
+    """Numbers from 0 for the values of a column, in no order, and how many there are."""
+    if not column.dtype.is_numeric():
+        column = column.cast(pl.String).cast(pl.Categorical).to_physical()
+    present, codes = np.unique(column.to_numpy(), return_inverse=True)
+    return codes, len(present)
+
+
+def _has_margin(term: Term, name: str, terms: Sequence[Term]) -> bool:
+    """Whether the term without this factor is in the model, so that its first level would be told twice."""
     without = frozenset(term) - {name}
-    contrast = any(frozenset(other) == without for other in terms)
-    text = column.cast(pl.String)
-    return [(f"{name}{level}", (text == level).cast(pl.Float64).to_numpy()) for level in levels[name][contrast:]]
+    return any(frozenset(other) == without for other in terms)
+
+
+def _coded(column: pl.Series, name: str, levels: tuple[str, ...] | None) -> list[tuple[str, NDArray[np.float64]]]:
+    if levels is None:
+        return [(name, column.cast(pl.Float64).to_numpy())]
+    codes = column.cast(pl.String).cast(pl.Enum(levels)).to_physical().to_numpy()
+    return [(f"{name}{level}", (codes == k).astype(np.float64)) for k, level in enumerate(levels)]

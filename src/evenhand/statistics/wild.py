@@ -14,6 +14,7 @@ import numpy as np
 
 from evenhand.errors import InputError
 from evenhand.statistics.clustered import lay_out
+from evenhand.statistics.matrices import orthonormal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,13 +78,12 @@ def wild_cluster_test(
             f"there is no coefficient {term!r}", where="wild", mend=f"Name one of {', '.join(laid.coef_names)}"
         )
     k = laid.coef_names.index(term)
-    x, y = laid.x, laid.y
-    others = np.delete(x, k, axis=1)
-    restricted = y - others @ np.linalg.lstsq(others, y, rcond=None)[0] if others.shape[1] else y
-    bread = np.linalg.inv(x.T @ x)
-    weights = x @ bread[:, k]
+    others = np.delete(laid.x, k, axis=1)
+    restricted = laid.y - others @ np.linalg.lstsq(others, laid.y, rcond=None)[0] if others.shape[1] else laid.y
+    x, turn = orthonormal(laid.x)
+    weights = x @ turn[k]
     own = np.array([weights[rows] @ restricted[rows] for rows in laid.pieces])
-    shift = np.array([bread @ (x[rows].T @ weights[rows]) for rows in laid.pieces])
+    shift = np.array([x[rows].T @ weights[rows] for rows in laid.pieces])
     pull = np.array([x[rows].T @ restricted[rows] for rows in laid.pieces])
     observed = _statistics(np.ones((1, len(own))), own, shift, pull)[0]
     if not np.isfinite(observed):

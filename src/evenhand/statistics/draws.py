@@ -1,0 +1,162 @@
+"""What a bootstrap drew: estimates from a sample, from its resamples, and without each cluster in turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import polars as pl
+
+from evenhand.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+Kind = Literal["percentile", "bca"]
+NO_VARIATION = "no variation"
+ROUNDING = 1e-12
+"""What moves less than this, relative to its size, does not move."""
+
+
+@dataclass(frozen=True, slots=True)
+class BootstrapDraws:
+    """Estimates from a sample, from its resamples, and without each cluster in turn.
+
+    Attributes:
+        names: Of the estimates, k of them.
+        estimate: From the sample, shape (k,).
+        draws: From the resamples in which all estimates are finite, shape (kept replicates, k).
+        kept: Which resamples these are, shape (replicates,).
+        without: The estimates without each cluster, shape (clusters, k); NaN where they are not defined.
+        resamples: A digest of clusters and draws: two records that have it in common are of the same resamples.
+        remarks: What a reader must know of the data.
+    """
+
+    names: tuple[str, ...]
+    estimate: NDArray[np.float64]
+    draws: NDArray[np.float64]
+    kept: NDArray[np.bool_]
+    without: NDArray[np.float64]
+    resamples: str
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def clusters(self) -> int:
+        """How many clusters were drawn from."""
+        return len(self.without)
+
+    @property
+    def varies(self) -> NDArray[np.bool_]:
+        """Which estimates differ between resamples by more than rounding, shape (k,)."""
+        spread = np.abs(self.draws - self.estimate).max(axis=0)
+        return spread > ROUNDING * np.abs(self.draws).max(axis=0)
+
+    @property
+    def std_error(self) -> NDArray[np.float64]:
+        """SD of the draws, shape (k,); 0 exactly where nothing varies."""
+        return np.where(self.varies, self.draws.std(axis=0, ddof=1), 0.0)
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader of any of the estimates must know: the remarks, and how many replicates are left out."""
+        out = int((~self.kept).sum())
+        if not out:
+            return self.remarks
+        lost = f"{out} of {len(self.kept)} replicates are left out: an estimate is not defined in them"
+        return (*self.remarks, lost)
+
+    @property
+    def note(self) -> str:
+        """The caveats, and in one line how many estimates do not vary; empty where there is nothing."""
+        still = int((~self.varies).sum())
+        total = len(self.names)
+        variation = (NO_VARIATION if still == total else f"{NO_VARIATION} in {still} of {total} estimates",)
+        return "; ".join((*self.caveats, *(variation if still else ())))
+
+    def select(self, names: Sequence[str]) -> BootstrapDraws:
+        """Some of the estimates, as a family of their own over the same resamples.
+
+        Raises:
+            InputError: A name that is not there.
+        """
+        stray = next((name for name in names if name not in self.names), None)
+        if stray is not None or not names:
+            raise InputError(
+                f"there is no estimate {stray!r}" if names else "no estimate is named",
+                where="bootstrap",
+                mend=f"Name some of {', '.join(self.names[:20])}",
+            )
+        at = [self.names.index(name) for name in names]
+        return replace(
+            self,
+            names=tuple(names),
+            estimate=self.estimate[at],
+            draws=self.draws[:, at],
+            without=self.without[:, at],
+        )
+
+    def intervals(self, *, level: float = 0.95, kind: Kind = "percentile") -> pl.DataFrame:
+        """An interval for each estimate alone.
+
+        Args:
+            level: Coverage.
+            kind: `percentile`, or `bca` for bias-corrected and accelerated (Efron 1987), the acceleration from leaving
+                out clusters.
+
+        Returns:
+            One row an estimate: term, estimate, std_error, conf_low, conf_high, clusters, replicates, note. An
+            estimate without variation has itself for both ends. Ends are missing, and the note says why, where BCa is
+            not defined.
+
+        Raises:
+            InputError: A level outside 0 to 1, or an unknown kind.
+        """
+        require_level(level)
+        if kind not in {"percentile", "bca"}:
+            raise InputError(f"unknown interval {kind!r}", where="bootstrap", mend="Use percentile or bca")
+        tails = np.array([(1 - level) / 2, (1 + level) / 2])
+        ends = np.full((2, len(self.names)), np.nan)
+        notes: list[str] = []
+        for k, varies in enumerate(self.varies):
+            shares, note = (tails, "") if kind == "percentile" else self._bca(k, tails)
+            if not varies:
+                ends[:, k], note = self.estimate[k], NO_VARIATION
+            elif not note:
+                ends[:, k] = np.quantile(self.draws[:, k], shares)
+            notes.append("; ".join((*self.caveats, *([note] if note else []))))
+        return self.frame(conf_low=ends[0], conf_high=ends[1]).with_columns(note=pl.Series(notes, dtype=pl.String))
+
+    def frame(self, **columns: NDArray[np.float64]) -> pl.DataFrame:
+        """Rows of estimates with further columns of numbers, shape (k,) each; NaN becomes missing."""
+        table = {"term": list(self.names), "estimate": self.estimate, "std_error": self.std_error, **columns}
+        return (
+            pl.DataFrame(table)
+            .with_columns(pl.selectors.float().fill_nan(None))
+            .with_columns(clusters=pl.lit(self.clusters), replicates=pl.lit(len(self.draws)))
+        )
+
+    def _bca(self, k: int, tails: NDArray[np.float64]) -> tuple[NDArray[np.float64], str]:
+        """Which quantiles of the draws are the ends, or why there are none (Efron 1987, equations 2.3 and 6.6)."""
+        from scipy.special import ndtr, ndtri
+
+        draws, estimate, without = self.draws[:, k], self.estimate[k], self.without[:, k]
+        if not np.isfinite(without).all():
+            return tails, "no BCa interval: the estimate is not defined without one of the clusters"
+        # Draws that equal the estimate count half, as in scipy.
+        below = float((draws < estimate).mean() + (draws <= estimate).mean()) / 2
+        apart = without.mean() - without
+        size = float((apart**2).sum())
+        if not 0 < below < 1 or size == 0:
+            return tails, "no BCa interval: all draws are on one side of the estimate, or no cluster matters"
+        bias, acceleration = float(ndtri(below)), float((apart**3).sum()) / (6 * size**1.5)
+        shifted = bias + ndtri(tails)
+        return np.asarray(ndtr(bias + shifted / (1 - acceleration * shifted)), dtype=np.float64), ""
+
+
+def require_level(level: float) -> None:
+    """Refuse a coverage outside 0 to 1 by an InputError."""
+    if not 0 < level < 1:
+        raise InputError(f"no interval covers {level}", where="bootstrap", mend="Give a level between 0 and 1")

@@ -1,0 +1,264 @@
+"""Mixed models: effects of interest beside effects that vary at random over what was sampled.
+
+Step 4 of 4: from a formula and data to estimates, and to words where there are none.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.errors import InputError
+from evenhand.statistics.formulas import parse_formula
+from evenhand.statistics.matrices import Matrices, build_matrices, independent, orthonormal
+from evenhand.statistics.mixed.criterion import Criterion
+from evenhand.statistics.mixed.estimates import MixedFit, exact_fit, failed_fit, mixed_fit
+from evenhand.statistics.mixed.identification import identify
+from evenhand.statistics.mixed.products import Products, RandomBlock, random_block
+from evenhand.statistics.mixed.search import Optimum, WarmStart, minimise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+_CONSTANT = 1e-12
+_RANK_LOST = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MixedModel:
+    """A mixed model laid out once, to be fitted often: to all rows, without some, with other outcomes.
+
+    Attributes:
+        coef_names: Names of the coefficients, p of them.
+        lost: Coefficients that are sums of others.
+        blocks: The random terms.
+        design: The fixed columns, shape (n, p).
+        x: The same, orthonormal over all rows, shape (n, p).
+        turn: Coefficients are `turn @` those of `x`, shape (p, p).
+        y: The outcome, shape (n,).
+        offset: Least-squares coefficients of `y` on `x`, shape (p,), which are taken out before the search.
+        scale: The root mean square of what is left, by which it is divided.
+        products: Cross-products of all this.
+        table: The rows.
+        levels: The levels of each factor, the reference first.
+        remarks: Notes of the layout.
+        reml: Restricted likelihood, or full.
+    """
+
+    coef_names: tuple[str, ...]
+    lost: tuple[str, ...]
+    blocks: tuple[RandomBlock, ...]
+    design: NDArray[np.float64]
+    x: NDArray[np.float64]
+    turn: NDArray[np.float64]
+    y: NDArray[np.float64]
+    offset: NDArray[np.float64]
+    scale: float
+    products: Products
+    table: pl.DataFrame
+    levels: Mapping[str, tuple[str, ...]]
+    remarks: tuple[str, ...]
+    reml: bool
+
+    @property
+    def reference(self) -> dict[str, str]:
+        """The reference level of each factor."""
+        return {name: known[0] for name, known in self.levels.items()}
+
+    def fit(self, start: WarmStart | None = None) -> MixedFit:
+        """Estimate the model.
+
+        Args:
+            start: Where the search begins: `warm_start` of a fit to similar data.
+        """
+        if self.scale <= _CONSTANT * max(float(np.abs(self.y).max()), 1e-300):
+            return exact_fit(self)
+        with single_threaded():
+            told = identify(self.products, self.blocks)
+            kept = [i for i in range(len(self.blocks)) if i not in told.left_out]
+            if told.unsettled:
+                return failed_fit(self, told.left_out, _indistinct(self.blocks[i].label for i in told.unsettled))
+            optimum = self._optimum(kept, start)
+        if optimum.flat:
+            return failed_fit(self, told.left_out, _indistinct(self.blocks[kept[i]].label for i in optimum.flat))
+        if optimum.trouble:
+            return failed_fit(self, told.left_out, optimum.trouble)
+        return mixed_fit(self, kept, told.left_out, optimum)
+
+    def without(self, column: str, level: object, start: WarmStart | None = None) -> MixedFit:
+        """Estimate the model from the rows in which a column is not at a level; nothing is laid out again.
+
+        Args:
+            column: A column of the formula.
+            level: The value that is left out.
+            start: Where the search begins.
+
+        Raises:
+            InputError: A column or level that is not there, or too few rows left.
+        """
+        if column not in self.table.columns:
+            raise InputError(
+                f"there is no column {column!r} in the model", where="mixed", mend="Name a column of the formula"
+            )
+        out = (self.table[column] == level).to_numpy()
+        if not out.any():
+            raise InputError(f"no row has {level!r} in {column}", where="mixed", mend="Name a level that is there")
+        with single_threaded():
+            return self._without(out).fit(start)
+
+    def with_outcome(self, y: NDArray[np.float64]) -> MixedModel:
+        """The same design with another outcome, as simulations ask for.
+
+        Args:
+            y: The outcome by row of `table`, shape (n,).
+        """
+        if y.shape != self.y.shape or not np.isfinite(y).all():
+            raise InputError(
+                f"an outcome of shape {y.shape} for {len(self.y)} rows, or one that is not finite",
+                where="mixed",
+                mend="Give one finite number a row",
+            )
+        offset, left, scale = _without_fixed(self.x, y)
+        products = self.products.with_outcome(self.blocks, self.x, left)
+        return replace(self, y=y, offset=offset, scale=scale, products=products)
+
+    def _optimum(self, kept: Sequence[int], start: WarmStart | None) -> Optimum:
+        criterion = Criterion(self.products.of_terms(kept), [self.blocks[i].width for i in kept], reml=self.reml)
+        fits = start is not None and len(start.theta) == criterion.parameters
+        return minimise(criterion, start if fits else None)
+
+    def _without(self, out: NDArray[np.bool_]) -> MixedModel:
+        left = (self.y - self.x @ self.offset) / self.scale
+        gone = Products.of([block.of(out) for block in self.blocks], self.x[out], left[out])
+        products = self.products.minus(gone)
+        rest = ~out
+        table = self.table.filter(rest)
+        if products.n <= len(self.coef_names) or np.linalg.eigvalsh(products.xx)[0] < _RANK_LOST:
+            blocks = [block.of(rest) for block in self.blocks]
+            laid = Matrices(self.y[rest], self.design[rest], self.coef_names, self.levels, table, 0, self.remarks)
+            return _assemble(laid, blocks, reml=self.reml)
+        kept = {"design": self.design[rest], "x": self.x[rest], "y": self.y[rest]}
+        return replace(self, **kept, products=products, table=table)
+
+
+def fit_mixed(data: Any, formula: str, *, reml: bool = True, reference: Mapping[str, str] | None = None) -> MixedFit:
+    """Fit a linear mixed model by restricted or full maximum likelihood.
+
+    The outcome is a sum of fixed effects, of random effects (normal, independent between terms and levels, with one
+    covariance a term) and of a residual. Profiled penalised least squares: Bates et al. (2015), Journal of Statistical
+    Software 67(1); degrees of freedom after Satterthwaite as in Kuznetsova et al. (2017), ibid. 82(13).
+
+    Args:
+        data: A polars or pandas frame. Rows with a missing value are left out and counted.
+        formula: As lme4 has it: `rating ~ race + gender + (1|profile) + (1 + race|model)`. Factors are coded by
+            treatment contrasts.
+        reml: Restricted likelihood; full likelihood where False.
+        reference: The reference level of factors; by default the first of an enumerated or ordered column, else the
+            first in the alphabet.
+
+    Raises:
+        InputError: A formula or data that cannot be used, or fewer rows than coefficients.
+    """
+    return lay_out_mixed(data, formula, reml=reml, reference=reference).fit()
+
+
+def lay_out_mixed(
+    data: Any, formula: str, *, reml: bool = True, reference: Mapping[str, str] | None = None
+) -> MixedModel:
+    """Lay out a mixed model for many fits; arguments and errors as `fit_mixed` has them."""
+    parsed = parse_formula(formula)
+    if not parsed.random:
+        raise InputError(
+            "there is no random term", where="formula", mend="Add one as in '(1|name)', or use fit_clustered"
+        )
+    laid = build_matrices(data, parsed, reference=reference)
+    with single_threaded():
+        blocks = [random_block(laid.table, term, laid.levels) for term in parsed.random]
+        return _assemble(laid, blocks, reml=reml)
+
+
+def leave_one_out(model: MixedModel, fit: MixedFit, column: str) -> dict[str, MixedFit]:
+    """Refit without each level of a column in turn.
+
+    Args:
+        model: The model.
+        fit: Its fit to all rows, where every search begins.
+        column: A column of the formula.
+
+    Returns:
+        The fit without each level, by level in the order of the alphabet.
+    """
+    if column not in model.table.columns:
+        raise InputError(
+            f"there is no column {column!r} in the model", where="mixed", mend="Name a column of the formula"
+        )
+    levels = model.table[column].unique().sort().to_list()
+    return {str(level): model.without(column, level, fit.warm_start) for level in levels}
+
+
+@functools.cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController  # pyright: ignore[reportMissingTypeStubs]
+
+    # scipy brings a BLAS of its own, which the controller sees only if it is loaded.
+    importlib.import_module("scipy.linalg")
+    return ThreadpoolController()
+
+
+def single_threaded() -> AbstractContextManager[object]:
+    """One BLAS thread: on matrices of a hundred columns, more of them wait for each other."""
+    return _controller().limit(limits=1, user_api="blas")
+
+
+def _assemble(laid: Matrices, blocks: Sequence[RandomBlock], *, reml: bool) -> MixedModel:
+    kept = independent(laid.x)
+    names = laid.coef_names
+    n, p = len(laid.y), len(kept)
+    if n <= p or p == 0:
+        raise InputError(
+            f"{n} rows for {p} coefficients", where="mixed", mend="Give more rows than coefficients, and one at least"
+        )
+    lost = tuple(name for k, name in enumerate(names) if k not in set(kept))
+    design = laid.x if p == len(names) else laid.x[:, kept]
+    columns, turn = orthonormal(design)
+    offset, left, scale = _without_fixed(columns, laid.y)
+    return MixedModel(
+        coef_names=tuple(names[k] for k in kept),
+        lost=lost,
+        blocks=tuple(blocks),
+        design=design,
+        x=columns,
+        turn=turn,
+        y=laid.y,
+        offset=offset,
+        scale=scale,
+        products=Products.of(blocks, columns, left),
+        table=laid.table,
+        levels=laid.levels,
+        remarks=(*laid.remarks, *([f"not identified: {', '.join(lost)}"] if lost else [])),
+        reml=reml,
+    )
+
+
+def _without_fixed(
+    x: NDArray[np.float64], y: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Least-squares coefficients, and the residual over its root mean square."""
+    offset = x.T @ y
+    left = y - x @ offset
+    again = x.T @ left
+    left = left - x @ again
+    scale = float(np.sqrt((left**2).mean()))
+    return offset + again, left / (scale or 1.0), scale
+
+
+def _indistinct(labels: Iterable[str]) -> str:
+    return f"the data do not tell the parameters of {' and '.join(labels)} apart; write a simpler term"

@@ -1,0 +1,159 @@
+"""Cross-products of a mixed model: all that its criterion needs of the data, whatever the number of rows.
+
+Step 1 of 4: products -> criterion -> search -> fit.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.statistics.matrices import design_matrix, level_codes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from evenhand.statistics.formulas import RandomTerm
+
+
+@dataclass(frozen=True, slots=True)
+class RandomBlock:
+    """A random term in numbers.
+
+    Attributes:
+        label: The term as a formula writes it.
+        group: Its grouping columns, joined by colons.
+        effects: What varies, k names.
+        codes: The level of each row, shape (n,).
+        size: Levels, q.
+        design: What varies by row, shape (n, k), each column scaled to a mean square of one.
+        scales: What the columns were divided by, shape (k,).
+    """
+
+    label: str
+    group: str
+    effects: tuple[str, ...]
+    codes: NDArray[np.int64]
+    size: int
+    design: NDArray[np.float64]
+    scales: NDArray[np.float64]
+
+    @property
+    def width(self) -> int:
+        """Effects that vary together, k."""
+        return len(self.effects)
+
+    def of(self, rows: NDArray[np.bool_]) -> RandomBlock:
+        """The same term in some of the rows; levels keep their numbers."""
+        return RandomBlock(
+            self.label, self.group, self.effects, self.codes[rows], self.size, self.design[rows], self.scales
+        )
+
+    def sparse(self) -> Any:
+        """Its design as a sparse matrix of shape (n, q k); a level's effects stand side by side."""
+        from scipy.sparse import csr_array
+
+        n, k = len(self.codes), self.width
+        columns = (self.codes[:, None] * k + np.arange(k)).ravel()
+        return csr_array((self.design.ravel(), columns, np.arange(n + 1) * k), shape=(n, self.size * k))
+
+
+def random_block(table: pl.DataFrame, term: RandomTerm, levels: Mapping[str, tuple[str, ...]]) -> RandomBlock:
+    """Lay out a random term."""
+    codes, size = level_codes(table[term.group[0]])
+    for name in term.group[1:]:
+        further, count = level_codes(table[name])
+        present, codes = np.unique(codes * count + further, return_inverse=True)
+        size = len(present)
+    design, effects = design_matrix(table, term.terms, levels)
+    scales = np.sqrt((design**2).mean(axis=0))
+    scales[scales == 0] = 1.0
+    group = ":".join(term.group)
+    return RandomBlock(write_term(term), group, effects, codes, size, design / scales, scales)
+
+
+def write_term(term: RandomTerm) -> str:
+    """A random term as a formula writes it, without spaces round the bar of an intercept."""
+    effects = [":".join(part) if part else "1" for part in term.terms]
+    if () not in term.terms:
+        effects = ["0", *effects]
+    bar = "|" if effects == ["1"] else " | "
+    return f"({' + '.join(effects)}{bar}{':'.join(term.group)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Products:
+    """Cross-products of the random blocks Z, the fixed columns X and the outcome y.
+
+    Attributes:
+        zz: Z_i'Z_j for i <= j, sparse, shape (q_i k_i, q_j k_j).
+        zx: Z_i'X, shape (q_i k_i, p).
+        zy: Z_i'y, shape (q_i k_i,).
+        xx: X'X, shape (p, p).
+        xy: X'y, shape (p,).
+        yy: y'y.
+        n: Rows.
+    """
+
+    zz: Mapping[tuple[int, int], Any]
+    zx: tuple[NDArray[np.float64], ...]
+    zy: tuple[NDArray[np.float64], ...]
+    xx: NDArray[np.float64]
+    xy: NDArray[np.float64]
+    yy: float
+    n: int
+
+    @classmethod
+    def of(cls, blocks: Sequence[RandomBlock], x: NDArray[np.float64], y: NDArray[np.float64]) -> Products:
+        """Products of rows."""
+        sparse = [block.sparse() for block in blocks]
+        turned = [z.T.tocsr() for z in sparse]
+        pairs = itertools.combinations_with_replacement(range(len(blocks)), 2)
+        both = np.column_stack([x, y])
+        right = [z @ both for z in turned]
+        return cls(
+            {(i, j): (turned[i] @ sparse[j]).tocsr() for i, j in pairs},
+            tuple(r[:, :-1] for r in right),
+            tuple(r[:, -1] for r in right),
+            x.T @ x,
+            x.T @ y,
+            float(y @ y),
+            len(y),
+        )
+
+    def minus(self, other: Products) -> Products:
+        """Products of the rows that are left when others are taken away."""
+        return Products(
+            {key: value - other.zz[key] for key, value in self.zz.items()},
+            tuple(a - b for a, b in zip(self.zx, other.zx, strict=True)),
+            tuple(a - b for a, b in zip(self.zy, other.zy, strict=True)),
+            self.xx - other.xx,
+            self.xy - other.xy,
+            self.yy - other.yy,
+            self.n - other.n,
+        )
+
+    def of_terms(self, kept: Sequence[int]) -> Products:
+        """Products of some of the random terms."""
+        if len(kept) == len(self.zx):
+            return self
+        pairs = itertools.combinations_with_replacement(range(len(kept)), 2)
+        zz = {(a, b): self.zz[kept[a], kept[b]] for a, b in pairs}
+        zx, zy = tuple(self.zx[i] for i in kept), tuple(self.zy[i] for i in kept)
+        return Products(zz, zx, zy, self.xx, self.xy, self.yy, self.n)
+
+    def with_outcome(self, blocks: Sequence[RandomBlock], x: NDArray[np.float64], y: NDArray[np.float64]) -> Products:
+        """The same design with another outcome."""
+        zy = tuple(_sums(block, y) for block in blocks)
+        return Products(self.zz, self.zx, zy, self.xx, x.T @ y, float(y @ y), self.n)
+
+
+def _sums(block: RandomBlock, y: NDArray[np.float64]) -> NDArray[np.float64]:
+    parts = [np.bincount(block.codes, block.design[:, k] * y, block.size) for k in range(block.width)]
+    return np.column_stack(parts).ravel().astype(np.float64)

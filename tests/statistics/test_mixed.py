@@ -1,0 +1,360 @@
+"""Mixed models: against lme4 and lmerTest, on data that are wrong, and by laws."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand.errors import InputError
+from evenhand.statistics.mixed import fit_mixed, lay_out_mixed, leave_one_out
+
+DATA = Path(__file__).parents[1] / "data"
+LME4 = json.loads((DATA / "mixed" / "lme4.json").read_text(encoding="utf-8"))
+LME4_ML = json.loads((DATA / "mixed" / "lme4_ml.json").read_text(encoding="utf-8"))
+FILES = {
+    "rate_balanced": "rate_balanced.csv.gz",
+    "rank_like": "rank_like.csv.gz",
+    "degenerate": "mixed/degenerate.csv.gz",
+    "slopes": "mixed/slopes.csv.gz",
+    "hard_065": "mixed/hard_065.csv.gz",
+}
+LEVELS = {
+    "race": ["white", "black", "hispanic", "asian"],
+    "gender": ["F", "M"],
+    "stratum": ["low", "mid", "high"],
+    "framing": ["neutral", "charged"],
+}
+FITS = [(data, name) for data in FILES for name in LME4[data]]
+SPANNED = {"collinear_race": "(1|race_cell)", "one_name_per_cell": "(1|name)"}
+SUBSETS = {
+    "drop_name_n13": pl.col("name") != "n13",
+    "drop_profile_p05": pl.col("profile") != "p05",
+    "one_name_per_cell": pl.col("name").str.slice(1).cast(pl.Int64, strict=False) % 5 == 1,
+}
+
+
+def read(name):
+    table = pl.read_csv(DATA / FILES[name])
+    known = [pl.col(key).cast(pl.Enum(levels)) for key, levels in LEVELS.items() if key in table.columns]
+    dummies = [(pl.col("race") == race).cast(int).alias(f"r{race[0]}") for race in LEVELS["race"][1:]]
+    table = table.with_columns(*known, *dummies)
+    if "position" in table.columns:
+        call = pl.concat_str("bundle", "model", separator=" ")
+        table = table.with_columns(pl.col("position").cast(pl.String), call=call)
+    return table
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return {name: read(name) for name in FILES}
+
+
+@pytest.mark.parametrize(("data", "name"), FITS)
+def test_estimates_are_those_of_lme4(tables, data, name):
+    golden = LME4[data][name]
+    table = tables[data]
+    fit = fit_mixed(table.filter(SUBSETS[name]) if name in SUBSETS else table, golden["formula"])
+    assert fit.converged
+    assert fit.criterion == pytest.approx(golden["reml_crit"], abs=1e-6)
+    order = [fit.coef_names.index(term) for term in golden["coef_names"]]
+    errors = np.array(golden["se"])
+    if name not in SPANNED:
+        np.testing.assert_allclose(fit.std_errors[order], errors, rtol=1e-4)
+    smallest = np.minimum(errors, fit.std_errors[order])
+    assert (np.abs(fit.beta[order] - golden["beta"]) <= 1e-5 * smallest).all()
+    if "df_satterthwaite" in golden:
+        np.testing.assert_allclose(fit.df_satterthwaite[order], golden["df_satterthwaite"], rtol=1e-3)
+    assert fit.sigma == pytest.approx(golden["sigma"], rel=1e-5)
+
+
+@pytest.mark.parametrize(("data", "name"), [item for item in FITS if item[1] not in SPANNED])
+def test_variances_are_those_of_lme4(tables, data, name):
+    golden = LME4[data][name]
+    table = tables[data]
+    fit = fit_mixed(table.filter(SUBSETS[name]) if name in SUBSETS else table, golden["formula"])
+    alone = {
+        row["grp"].split(".")[0]: row["vcov"]
+        for row in golden["varcorr"]
+        if row.get("var1") == "(Intercept)" and row.get("var2") is None
+    }
+    assert alone
+    for group, variance in alone.items():
+        assert fit.variances[group] == pytest.approx(variance, rel=1e-3, abs=1e-6)
+    assert fit.singular == golden.get("is_singular", False)
+
+
+@pytest.mark.parametrize("data", ["rate_balanced", "slopes"])
+def test_full_likelihood_is_that_of_lme4(tables, data):
+    golden = LME4_ML[data]
+    fit = fit_mixed(tables[data], golden["formula"], reml=False)
+    assert list(fit.coef_names) == golden["coef_names"]
+    assert fit.criterion == pytest.approx(golden["criterion"], abs=1e-6)
+    assert (np.abs(fit.beta - golden["beta"]) <= 1e-5 * fit.std_errors).all()
+    np.testing.assert_allclose(fit.std_errors, golden["se"], rtol=1e-4)
+    np.testing.assert_allclose(fit.df_satterthwaite, golden["df_satterthwaite"], rtol=1e-3)
+
+
+@pytest.mark.parametrize("name", SPANNED)
+def test_a_variance_that_the_fixed_effects_span_is_left_out_and_named(tables, name):
+    table = tables["degenerate"]
+    fit = fit_mixed(table.filter(SUBSETS[name]) if name in SUBSETS else table, LME4["degenerate"][name]["formula"])
+    assert fit.not_identified == (SPANNED[name],)
+    assert any("the fixed effects already span it" in note for note in fit.notes)
+    assert SPANNED[name][3:-1] not in fit.variances
+    if name == "collinear_race":
+        golden = LME4["degenerate"]["no_name"]
+        np.testing.assert_allclose(fit.std_errors, golden["se"], rtol=1e-4)
+
+
+def test_a_singular_fit_is_named_in_words(tables):
+    fit = fit_mixed(tables["degenerate"], LME4["degenerate"]["zero_name"]["formula"])
+    assert fit.singular
+    assert fit.variances["name"] == 0
+    assert any("the variance of (1|name) is estimated at zero" in note for note in fit.notes)
+    assert all("(1|name)" in note for note in fit.tidy()["note"])
+
+
+def test_names_nested_in_groups_without_variance_keep_their_group_effect():
+    """stat-01: a well-known estimator says converged here, with the group's effect at 0.0."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        name = np.repeat(np.arange(48), 6)
+        group, condition = name % 2, np.tile(np.arange(6) % 2, 48)
+        noise = rng.normal(size=288)
+        noise -= np.array([noise[name == k].mean() for k in range(48)])[name]
+        y = 3 + 0.5 * group + 0.2 * condition + noise
+        table = pl.DataFrame({"y": y, "group": group, "cond": condition, "name": name})
+        fit = fit_mixed(table, "y ~ group + cond + (1|name)")
+        assert fit.converged
+        assert fit.singular
+        assert fit.beta[fit.coef_names.index("group")] == pytest.approx(0.5, abs=1e-9)
+
+
+def test_all_names_rated_alike_is_said_in_words_with_effects():
+    """stat-03: a boundary fit is told, and fixed effects are still shown, with the method used."""
+    rng = np.random.default_rng(3)
+    table = pl.DataFrame(
+        {"y": np.tile(rng.normal(size=10), 8), "name": np.repeat(np.arange(8), 10), "x": np.tile(np.arange(10.0), 8)}
+    )
+    fit = fit_mixed(table, "y ~ x + (1|name)")
+    assert fit.converged
+    assert fit.singular
+    rows = fit.tidy()
+    assert rows["estimate"].is_not_null().all()
+    assert set(rows["method"]) == {"linear mixed model, REML"}
+    assert "estimated at zero" in rows["note"][0]
+
+
+def test_warnings_on_the_way_do_not_count_but_the_end_does(tables):
+    """stat-02: what is certified is the minimum; no intermediate step is a failure."""
+    table = tables["hard_065"]
+    fit = fit_mixed(table, LME4["hard_065"]["best"]["formula"])
+    assert fit.converged
+    assert fit.notes == ()
+
+
+def test_rows_without_an_outcome_are_counted_by_condition(tables):
+    """stat-14: rows with refusals are dropped first, with counts by condition."""
+    table = tables["rate_balanced"]
+    gone = (pl.col("race") == "black") & (pl.col("profile") == "p01")
+    fit = fit_mixed(table.with_columns(y=pl.when(gone).then(None).otherwise("y")), "y ~ race + (1|profile) + (1|name)")
+    assert fit.n == 2400 - 50
+    assert fit.notes == (
+        "50 rows with a missing value are left out (race: white 0 of 600, black 50 of 600, hispanic 0 of 600, asian 0 of 600)",
+    )
+    same = fit_mixed(table.filter(~gone), "y ~ race + (1|profile) + (1|name)")
+    np.testing.assert_allclose(fit.beta, same.beta, rtol=1e-9)
+
+
+def test_refits_without_a_level_are_fits_of_the_other_rows(tables):
+    table = tables["rate_balanced"]
+    formula = LME4["rate_balanced"]["full"]["formula"]
+    model = lay_out_mixed(table, formula)
+    fits = leave_one_out(model, model.fit(), "name")
+    assert len(fits) == 40
+    for name in ("n00", "n13", "n39"):
+        fresh = fit_mixed(table.filter(pl.col("name") != name), formula)
+        assert fits[name].criterion == pytest.approx(fresh.criterion, abs=1e-6)
+        np.testing.assert_allclose(fits[name].beta, fresh.beta, atol=1e-5 * fresh.std_errors.min())
+        np.testing.assert_allclose(fits[name].std_errors, fresh.std_errors, rtol=1e-4)
+        np.testing.assert_allclose(fits[name].df_satterthwaite, fresh.df_satterthwaite, rtol=1e-3)
+        assert fits[name].levels["name"] == 39
+
+
+def test_a_refit_that_loses_a_coefficient_says_so(tables):
+    model = lay_out_mixed(tables["rate_balanced"], "y ~ race + model + (1|profile) + (1|name)")
+    fit = model.without("model", "m03")
+    assert fit.not_identified == ("modelm03",)
+    assert fit.n == 1920
+    without_reference = model.without("model", "m00")
+    assert len(without_reference.coef_names) == len(fit.coef_names)
+
+
+def test_refits_of_another_outcome_are_fits_of_it(tables):
+    table = tables["rate_balanced"]
+    formula = "y ~ race + gender + (1|profile) + (1|name)"
+    model = lay_out_mixed(table, formula)
+    y = np.random.default_rng(1).normal(size=table.height) + model.y
+    refit = model.with_outcome(y).fit(model.fit().warm_start)
+    fresh = fit_mixed(table.with_columns(y=pl.Series(y)), formula)
+    assert refit.criterion == pytest.approx(fresh.criterion, abs=1e-6)
+    np.testing.assert_allclose(refit.std_errors, fresh.std_errors, rtol=1e-4)
+
+
+def test_a_contrast_of_coefficients_is_that_of_another_reference(tables):
+    table = tables["rate_balanced"]
+    fit = fit_mixed(table, "y ~ race + (1|profile) + (1|name)")
+    row = fit.contrast({"raceblack": 1.0, "raceasian": -1.0}, name="black - asian").row(0, named=True)
+    other = fit_mixed(table, "y ~ race + (1|profile) + (1|name)", reference={"race": "asian"})
+    at = other.coef_names.index("raceblack")
+    assert row["term"] == "black - asian"
+    assert row["estimate"] == pytest.approx(other.beta[at])
+    assert row["std_error"] == pytest.approx(other.std_errors[at], rel=1e-6)
+    assert row["df"] == pytest.approx(other.df_satterthwaite[at], rel=1e-5)
+
+
+@settings(deadline=None, max_examples=25)
+@given(shift=st.floats(-1e6, 1e6), size=st.sampled_from([1e-6, 0.3, 1e5]), order=st.integers(0, 2**31))
+def test_units_and_order_of_rows_are_no_matter(shift, size, order):
+    rng = np.random.default_rng(5)
+    name, profile = rng.integers(12, size=200), rng.integers(6, size=200)
+    y = rng.normal(size=200) + rng.normal(size=12)[name] + rng.normal(size=6)[profile] * 0.5
+    table = pl.DataFrame({"y": y, "race": [f"r{k % 3}" for k in name], "name": name, "profile": profile})
+    formula = "y ~ race + (1|name) + (1|profile)"
+    fit = fit_mixed(table, formula)
+    moved = table.with_columns(y=shift * size + size * pl.col("y")).sample(fraction=1.0, shuffle=True, seed=order)
+    other = fit_mixed(moved, formula)
+    assert other.converged
+    np.testing.assert_allclose(other.std_errors / size, fit.std_errors, rtol=1e-5)
+    np.testing.assert_allclose(other.beta[1:] / size, fit.beta[1:], atol=1e-5 * fit.std_errors.min())
+    np.testing.assert_allclose(other.df_satterthwaite, fit.df_satterthwaite, rtol=1e-3)
+
+
+@pytest.mark.parametrize("frame", ["polars", "pandas"])
+def test_either_frame_gives_the_same(tables, frame):
+    table = tables["rate_balanced"]
+    if frame == "pandas":
+        pandas = pytest.importorskip("pandas")
+        columns = {name: table[name].to_list() for name in ("y", "race", "profile", "name")}
+        table = pandas.DataFrame(columns)
+        table["race"] = pandas.Categorical(columns["race"], categories=LEVELS["race"])
+    fit = fit_mixed(table, "y ~ race + (1|profile) + (1|name)")
+    assert fit.coef_names == ("(Intercept)", "raceblack", "racehispanic", "raceasian")
+    assert fit.beta[1] == pytest.approx(fit_mixed(tables["rate_balanced"], "y ~ race + (1|profile) + (1|name)").beta[1])
+
+
+def test_columns_may_have_any_name():
+    """stat-13, and names that other formula languages take for themselves."""
+    rng = np.random.default_rng(2)
+    names = ["C", "Q", "I", "np", "a b", "(Intercept)", "1"]
+    table = pl.DataFrame(
+        {name: rng.choice(["u", "v"], 120) for name in names}
+        | {"y": rng.normal(size=120), "g": rng.integers(9, size=120)}
+    )
+    fit = fit_mixed(table, "y ~ C + Q + I + np + `a b` + `(Intercept)` + `1` + (1|g)")
+    assert fit.coef_names[1:] == tuple(f"{name}v" for name in names)
+    assert fit.converged
+
+
+@pytest.fixture
+def small():
+    rng = np.random.default_rng(9)
+    columns = {"y": rng.normal(size=60), "race": rng.choice(["a", "b"], 60), "name": rng.integers(6, size=60)}
+    return pl.DataFrame(columns)
+
+
+@pytest.mark.parametrize(
+    ("change", "formula", "told"),
+    [
+        ({}, "y ~ race + (1|nobody)", "no column 'nobody'"),
+        ({}, "y ~ race", "no random term"),
+        ({"race": pl.lit("a")}, "y ~ race + (1|name)", "one level"),
+        ({"y": pl.lit(float("inf"))}, "y ~ race + (1|name)", "infinite"),
+        ({"y": pl.lit("four")}, "y ~ race + (1|name)", "no number"),
+        ({"y": pl.lit(None, dtype=pl.Float64)}, "y ~ race + (1|name)", "no row is complete"),
+        ({"race": pl.int_range(pl.len()).cast(pl.String)}, "y ~ race + (1|name)", "60 rows for 60 coefficients"),
+        ({}, "y ~ race + (1|name", "the end"),
+        ({}, "y ~ y + (1|name)", "both sides"),
+    ],
+)
+def test_input_that_cannot_be_used_is_one_message(small, change, formula, told):
+    with pytest.raises(InputError, match=told):
+        fit_mixed(small.with_columns(**change), formula)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "told"),
+    [
+        (pl.lit(4.0), "the outcome is constant at 4"),
+        (pl.when(pl.col("race") == "a").then(1.0).otherwise(2.0), "the fixed effects fit the outcome exactly"),
+        (pl.col("name").cast(pl.Float64) * 1.5, "the effects leave no residual"),
+    ],
+)
+def test_an_outcome_without_residual_is_an_honest_row(small, outcome, told):
+    fit = fit_mixed(small.with_columns(y=outcome), "y ~ race + (1|name)")
+    assert not fit.converged
+    rows = fit.tidy()
+    assert rows["std_error"].null_count() == rows.height
+    assert all(told in note for note in rows["note"])
+
+
+def test_a_constant_outcome_has_no_effects(small):
+    fit = fit_mixed(small.with_columns(y=pl.lit(0.1)), "y ~ race + (1|name)")
+    np.testing.assert_allclose(fit.beta, [0.1, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("formula", "lost"),
+    [
+        ("y ~ race + (1|name) + (1|again)", "(1|again)"),
+        ("y ~ race + (1|name) + (1|row)", "(1|row)"),
+        ("y ~ race + (1|name) + (1|one)", "(1|one)"),
+        ("y ~ race + (1|name) + (1|name)", "(1|name)"),
+    ],
+)
+def test_terms_that_say_the_same_twice_are_left_out(small, formula, lost):
+    table = small.with_columns(again=pl.col("name") * 10, row=pl.int_range(pl.len()), one=pl.lit("only"))
+    fit = fit_mixed(table, formula)
+    alone = fit_mixed(table, "y ~ race + (1|name)")
+    assert fit.not_identified == (lost,)
+    assert fit.criterion == pytest.approx(alone.criterion, abs=1e-6)
+
+
+def test_slopes_that_nothing_tells_apart_give_no_number(small):
+    """Each name has one race: how a race effect varies between names is not in the data."""
+    table = small.with_columns(race=pl.col("name") % 2 == 0, name=pl.col("name").cast(pl.String))
+    table = table.with_columns(
+        pl.col("race").replace_strict({True: "a", False: "b"}), y=pl.col("y") + pl.col("name").cast(int)
+    )
+    fit = fit_mixed(table, "y ~ race + (1 + race|name)")
+    assert not fit.converged
+    assert any("do not tell the parameters of (1 + race | name) apart" in note for note in fit.notes)
+    assert np.isnan(fit.beta).all()
+
+
+@pytest.mark.slow
+def test_intervals_cover_what_was_planted():
+    """The race contrast with 40 names of SD 0.2: notes of the design say 95.5% for Satterthwaite in 600 simulations."""
+    rng = np.random.default_rng(11)
+    name, profile = np.tile(np.arange(40), 12), np.repeat(np.arange(12), 40)
+    table = pl.DataFrame(
+        {"race": [f"r{k // 10}" for k in name], "name": name, "profile": profile, "y": rng.normal(size=480)}
+    )
+    model = lay_out_mixed(table, "y ~ race + (1|name) + (1|profile)")
+    covered, estimates = [], []
+    for _ in range(600):
+        y = (
+            rng.normal(size=480) * 0.8
+            + (rng.normal(size=40) * 0.2)[name]
+            + (rng.normal(size=12) * 0.5)[profile]
+            - 0.3 * (name // 10 == 1)
+        )
+        row = model.with_outcome(y).fit().tidy().row(1, named=True)
+        covered.append(row["conf_low_satterthwaite"] <= -0.3 <= row["conf_high_satterthwaite"])
+        estimates.append(row["estimate"])
+    assert np.mean(covered) == pytest.approx(0.95, abs=3 * np.sqrt(0.95 * 0.05 / 600))
+    assert np.mean(estimates) == pytest.approx(-0.3, abs=3 * np.std(estimates) / np.sqrt(600))
