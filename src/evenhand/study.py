@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from evenhand.plan import Plan
     from evenhand.respondents.truth import Truth
     from evenhand.runs import Run
+    from evenhand.statistics import ClusteredFit, MixedFit, RankLogitFit
 
 
 def design(study: str | Path, *, formats: Mapping[str, str] | None = None) -> tuple[Plan, Instrument]:
@@ -328,6 +329,43 @@ def read_tables(paths: Sequence[Path]) -> pl.DataFrame:
     if len(tables) > 1:
         validate(table, where=" + ".join(str(path) for path in paths))
     return table
+
+
+def read_any(path: Path) -> pl.DataFrame:
+    """The outcomes of a run or of an outcomes file, or anyone's CSV or Parquet."""
+    from evenhand.errors import InputError
+    from evenhand.files import exists
+    from evenhand.outcomes.schema import BUNDLE_KEY
+    from evenhand.tables import columns_of, read_table
+
+    if exists(path, InputError, folder=True) or {*BUNDLE_KEY[:4], "stimulus_id"} <= set(columns_of(path)):
+        return read_tables([path])
+    return read_table(path)
+
+
+def fit(
+    table: pl.DataFrame,
+    formula: str,
+    *,
+    method: str,
+    reference: Mapping[str, str] | None = None,
+    cluster: str | None = None,
+    ranking: str | None = None,
+    ml: bool = False,
+    **options: Any,
+) -> MixedFit | ClusteredFit | RankLogitFit:
+    """A model of anyone's table, by one of the three estimators; `options` are its own."""
+    from evenhand.statistics import fit_clustered, fit_mixed, fit_rank_logit
+    from evenhand.tables import joined
+
+    if method == "mixed":
+        return fit_mixed(table, formula, reml=not ml, reference=reference)
+    if cluster is not None:
+        table = joined(table, cluster)
+    if method == "clustered":
+        return fit_clustered(table, formula, cluster=cluster or "", reference=reference, **options)
+    table = joined(table, ranking or "")
+    return fit_rank_logit(table, formula, ranking=ranking or "", cluster=cluster, reference=reference, **options)
 
 
 def _read_run(folder: Path) -> pl.DataFrame:

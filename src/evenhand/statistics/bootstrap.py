@@ -210,9 +210,8 @@ def _codes(clusters: Any) -> tuple[NDArray[np.int64], list[str]]:
     labels = clusters if isinstance(clusters, pl.Series) else pl.Series(values=list(clusters))
     if labels.is_null().any() or (labels.dtype.is_float() and labels.is_nan().any()):
         raise InputError("rows without a cluster", where="bootstrap", mend="Leave such rows out first")
-    return labels.rank("dense").to_numpy().astype(np.int64) - 1, [
-        str(label) for label in labels.unique().sort().to_list()
-    ]
+    codes = labels.rank("dense").to_numpy().astype(np.int64) - 1
+    return codes, [str(label) for label in labels.unique().sort().to_list()]
 
 
 def _require_resamples(clusters: int, replicates: int) -> None:

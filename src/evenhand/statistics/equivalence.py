@@ -100,6 +100,16 @@ def minimum_detectable_effect(std_error: float, *, df: float = inf, alpha: float
     return detectable_multiplier(df=df, alpha=alpha, power=power) * std_error
 
 
+def standardised(effect: float, sd: float) -> float | None:
+    """An effect over a raw standard deviation: d. None where nothing varies, for which there is no d.
+
+    Raises:
+        InputError: A standard deviation that is negative or not finite.
+    """
+    _require(isfinite(sd) and sd >= 0, f"standard deviation {sd}")
+    return effect / sd if sd else None
+
+
 def _above(statistic: float, df: float) -> float:
     from scipy.stats import norm, t
 
