@@ -358,3 +358,47 @@ def test_intervals_cover_what_was_planted():
         estimates.append(row["estimate"])
     assert np.mean(covered) == pytest.approx(0.95, abs=3 * np.sqrt(0.95 * 0.05 / 600))
     assert np.mean(estimates) == pytest.approx(-0.3, abs=3 * np.std(estimates) / np.sqrt(600))
+
+
+ABSORBED = "score ~ race + position + (1|slot) + (1|name)"
+
+
+@pytest.fixture(scope="module")
+def ranked(tables):
+    table = tables["rank_like"].filter(pl.col("bundle").str.slice(1).cast(pl.Int64) < 40)
+    return table.with_columns(slot=pl.concat_str("bundle", "position", separator="-"))
+
+
+@pytest.mark.parametrize("reml", [True, False])
+def test_what_is_absorbed_is_a_fixed_effect_of_each_level(ranked, reml):
+    fit = fit_mixed(ranked, ABSORBED, absorb="call", reml=reml)
+    assert not fit.not_identified
+    assert "a fixed effect for each of 200 levels of call is taken out" in fit.notes
+    if reml:
+        written_out = fit_mixed(ranked, f"{ABSORBED} + call")
+        at = [written_out.coef_names.index(term) for term in fit.coef_names]
+        np.testing.assert_allclose(fit.beta, written_out.beta[at], atol=1e-9)
+        np.testing.assert_allclose(fit.std_errors, written_out.std_errors[at], rtol=1e-6)
+        np.testing.assert_allclose(fit.df_satterthwaite, written_out.df_satterthwaite[at], rtol=1e-5)
+        assert fit.variances == pytest.approx(written_out.variances, abs=1e-9)
+        assert fit.sigma == pytest.approx(written_out.sigma)
+
+
+def test_what_is_constant_in_absorbed_levels_is_not_identified(ranked):
+    fit = fit_mixed(ranked, "score ~ race + gender + (1|slot) + (1|profile)", absorb="call")
+    assert fit.not_identified == ("(1|profile)", "genderM")
+    same = ranked.with_columns(score=pl.col("score").first().over("call"))
+    flat = fit_mixed(same, "score ~ race + (1|slot)", absorb="call")
+    assert "the outcome is constant within the groups that are taken out" in flat.notes[-1]
+    np.testing.assert_allclose(flat.beta, 0.0, atol=1e-12)
+
+
+def test_refits_of_an_absorbed_model_are_fits_of_the_rows(ranked):
+    model = lay_out_mixed(ranked, ABSORBED, absorb="call")
+    fit = model.without("name", "n03", model.fit().warm_start)
+    fresh = fit_mixed(ranked.filter(pl.col("name") != "n03"), ABSORBED, absorb="call")
+    np.testing.assert_allclose(fit.beta, fresh.beta, atol=1e-6 * fresh.std_errors.min())
+    y = np.random.default_rng(4).normal(size=ranked.height)
+    refit = model.with_outcome(y).fit()
+    again = fit_mixed(ranked.with_columns(score=pl.Series(y)), ABSORBED, absorb="call")
+    np.testing.assert_allclose(refit.std_errors, again.std_errors, rtol=1e-5)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _WORTH_ELIMINATING = 200
 """A smaller term costs less among the dense ones."""
+_LARGEST_KNOT = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class Criterion:
         self.p = len(products.xy)
         self.df = products.n - self.p if reml else products.n
         self._triangles = [np.tril_indices(k) for k in widths]
-        self.chain, self._parents = _nested_chain(products, widths)
+        self.chain, self._parents, self._knots = _nested_chain(products, widths)
         self.rest = [i for i in range(len(widths)) if i not in self.chain]
         self.sizes = [len(zy) // k for zy, k in zip(products.zy, widths, strict=True)]
         self._gather = {key: _gatherer(parents, self.sizes[key[1]]) for key, parents in self._parents.items()}
@@ -127,7 +128,7 @@ class Criterion:
 
     def _evaluate(self, theta: NDArray[np.float64]) -> Evaluation:
         factors = self.unpack(theta)
-        terms, corner, log_det = self._eliminate(factors)
+        terms, corner, log_det = self._eliminate(self._widened(factors))
         m = len(corner) - 1
         scale = self._scale(factors, m)
         mixed = m - self.p
@@ -167,6 +168,13 @@ class Criterion:
             tuple(weights),
         )
 
+    def _widened(self, factors: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+        """Factors where the levels of a term that hang together are eliminated as one."""
+        return [
+            np.eye(self._knots[i].width) * factor[0, 0] if i in self._knots else factor
+            for i, factor in enumerate(factors)
+        ]
+
     def _lay_out(self, products: Products) -> tuple[list[_Eliminated], NDArray[np.float64]]:
         widths, rest = self.widths, self.rest
         corner = _bordered(products, rest)
@@ -174,7 +182,11 @@ class Criterion:
         for i in self.chain:
             q, k = self.sizes[i], widths[i]
             parts = [_between(products, i, j) for j in rest]
-            beside = np.column_stack([*parts, products.zx[i], products.zy[i]]).reshape(q, k, -1)
+            beside = np.column_stack([*parts, products.zx[i], products.zy[i]])
+            if i in self._knots:
+                start.append(self._knots[i].gathered(products.zz[i, i], beside))
+                continue
+            beside = beside.reshape(q, k, -1)
             links = {
                 j: _blocks(_sparse_between(products, i, j), q, k, widths[j])
                 for j in self.chain
@@ -264,6 +276,8 @@ class Criterion:
         squares = list(weights)
         for i, term in zip(self.chain, terms, strict=True):
             weights[i], squares[i] = _moments_of(term.own, term.rest, traced, solved)
+            if i in self._knots:
+                weights[i], squares[i] = (np.array([[np.trace(whole)]]) for whole in (weights[i], squares[i]))
         place = 0
         for i in self.rest:
             q, k = self.sizes[i], self.widths[i]
@@ -320,19 +334,67 @@ def _inverse(lower: NDArray[np.float64]) -> NDArray[np.float64]:
     return found
 
 
-def _nested_chain(products: Products, widths: Sequence[int]) -> tuple[list[int], dict[tuple[int, int], Any]]:
-    """The terms to eliminate in their order, and by pair of them each level's parent."""
+@dataclass(frozen=True, slots=True)
+class _Knots:
+    """Levels of a term that hang together, as slots of a bundle do once the bundle's mean is taken out.
+
+    Attributes:
+        knot: The knot of each level, shape (q,).
+        place: Its place there, shape (q,).
+        count: Knots.
+        width: Levels of the largest.
+    """
+
+    knot: NDArray[np.int64]
+    place: NDArray[np.int64]
+    count: int
+    width: int
+
+    def gathered(self, own: Any, beside: NDArray[np.float64]) -> _Eliminated:
+        """Cross-products by knot; places that a knot does not fill are nought."""
+        entries = own.tocoo()
+        inner = np.zeros((self.count, self.width, self.width))
+        inner[self.knot[entries.row], self.place[entries.row], self.place[entries.col]] = entries.data
+        rest = np.zeros((self.count, self.width, beside.shape[1]))
+        rest[self.knot, self.place] = beside
+        return _Eliminated(inner, rest, {})
+
+
+def _knots(own: Any) -> _Knots | None:
+    """The knots of a term; None where they are too large to be eliminated one by one."""
+    from scipy.sparse.csgraph import connected_components
+
+    count, knot = connected_components(own, directed=False)
+    sizes = np.bincount(knot)
+    if sizes.max() > _LARGEST_KNOT:
+        return None
+    order = np.argsort(knot, kind="stable")
+    place = np.empty(len(knot), dtype=np.int64)
+    place[order] = np.arange(len(knot)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return _Knots(knot.astype(np.int64), place, int(count), int(sizes.max()))
+
+
+def _nested_chain(
+    products: Products, widths: Sequence[int]
+) -> tuple[list[int], dict[tuple[int, int], Any], dict[int, _Knots]]:
+    """The terms to eliminate in their order, by pair of them each level's parent, and the knots of one that has any."""
     sizes = [len(zy) for zy in products.zy]
     chain: list[int] = []
     parents: dict[tuple[int, int], Any] = {}
     for j in sorted(range(len(widths)), key=lambda i: -sizes[i]):
         if chain and sizes[j] < _WORTH_ELIMINATING:
             break
+        entries = products.zz[j, j].tocoo()
+        if (entries.row // widths[j] != entries.col // widths[j]).any():
+            knots = _knots(products.zz[j, j]) if not chain and widths[j] == 1 else None
+            if knots is not None:
+                return [j], {}, {j: knots}
+            continue
         found = {(i, j): _parents(products, i, j, widths) for i in chain}
         if all(above is not None for above in found.values()):
             chain.append(j)
             parents |= found
-    return chain, parents
+    return chain, parents, {}
 
 
 def _parents(products: Products, i: int, j: int, widths: Sequence[int]) -> NDArray[np.int64] | None:

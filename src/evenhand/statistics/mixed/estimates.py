@@ -136,7 +136,7 @@ def mixed_fit(model: MixedModel, kept: Sequence[int], left_out: Mapping[int, str
         not_identified=_not_identified(model, left_out),
         reference=model.reference,
         notes=(*_notes(model, left_out), *boundary),
-        n=model.products.n,
+        n=len(model.y),
         levels=_levels(model),
         reml=model.reml,
         warm_start=WarmStart(optimum.theta, profiled_hessian(optimum.hessian)),
@@ -149,6 +149,8 @@ def exact_fit(model: MixedModel) -> MixedFit:
     """The fit where the fixed effects leave nothing: least-squares estimates, which no variance weighs."""
     spread = float(np.ptp(model.y))
     told = f"the outcome is constant at {model.y[0]:g}" if spread == 0 else "the fixed effects fit the outcome exactly"
+    if spread and model.absorbed is not None and not np.any(model.offset):
+        told = "the outcome is constant within the groups that are taken out"
     fit = failed_fit(model, {}, f"{told}: there is no variation to estimate a standard error from")
     estimates = model.turn @ model.offset
     size = max(float(np.abs(model.y).max()), 1e-300)
@@ -174,7 +176,7 @@ def failed_fit(model: MixedModel, left_out: Mapping[int, str], trouble: str) -> 
         not_identified=_not_identified(model, left_out),
         reference=model.reference,
         notes=(*_notes(model, left_out), f"no fit: {trouble}"),
-        n=model.products.n,
+        n=len(model.y),
         levels=_levels(model),
         reml=model.reml,
         warm_start=None,

@@ -14,11 +14,11 @@ import numpy as np
 
 from evenhand.errors import InputError
 from evenhand.statistics.formulas import parse_formula
-from evenhand.statistics.matrices import Matrices, build_matrices, independent, orthonormal
+from evenhand.statistics.matrices import INTERCEPT, Matrices, build_matrices, independent, level_codes, orthonormal
 from evenhand.statistics.mixed.criterion import Criterion
 from evenhand.statistics.mixed.estimates import MixedFit, exact_fit, failed_fit, mixed_fit
 from evenhand.statistics.mixed.identification import identify
-from evenhand.statistics.mixed.products import Products, RandomBlock, random_block
+from evenhand.statistics.mixed.products import Products, RandomBlock, group_centred, random_block
 from evenhand.statistics.mixed.search import Optimum, WarmStart, minimise
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ class MixedModel:
         products: Cross-products of all this.
         table: The rows.
         levels: The levels of each factor, the reference first.
+        absorbed: The group of each row whose mean is taken out, shape (n,); None where there is none.
         remarks: Notes of the layout.
         reml: Restricted likelihood, or full.
     """
@@ -65,6 +66,7 @@ class MixedModel:
     products: Products
     table: pl.DataFrame
     levels: Mapping[str, tuple[str, ...]]
+    absorbed: NDArray[np.int64] | None
     remarks: tuple[str, ...]
     reml: bool
 
@@ -126,7 +128,7 @@ class MixedModel:
                 where="mixed",
                 mend="Give one finite number a row",
             )
-        offset, left, scale = _without_fixed(self.x, y)
+        offset, left, scale = _without_fixed(self.x, _centred(y, self.absorbed))
         products = self.products.with_outcome(self.blocks, self.x, left)
         return replace(self, y=y, offset=offset, scale=scale, products=products)
 
@@ -136,20 +138,35 @@ class MixedModel:
         return minimise(criterion, start if fits else None)
 
     def _without(self, out: NDArray[np.bool_]) -> MixedModel:
+        # The mean of a group changes with its rows: nothing can be taken away from what is centred.
+        if self.absorbed is not None:
+            return self._of_rows(~out)
         left = (self.y - self.x @ self.offset) / self.scale
         gone = Products.of([block.of(out) for block in self.blocks], self.x[out], left[out])
         products = self.products.minus(gone)
         rest = ~out
-        table = self.table.filter(rest)
         if products.n <= len(self.coef_names) or np.linalg.eigvalsh(products.xx)[0] < _RANK_LOST:
-            blocks = [block.of(rest) for block in self.blocks]
-            laid = Matrices(self.y[rest], self.design[rest], self.coef_names, self.levels, table, 0, self.remarks)
-            return _assemble(laid, blocks, reml=self.reml)
+            return self._of_rows(rest)
         kept = {"design": self.design[rest], "x": self.x[rest], "y": self.y[rest]}
-        return replace(self, **kept, products=products, table=table)
+        return replace(self, **kept, products=products, table=self.table.filter(rest))
+
+    def _of_rows(self, rows: NDArray[np.bool_]) -> MixedModel:
+        """The model of some of the rows, laid out anew."""
+        blocks = [block.of(rows) for block in self.blocks]
+        table = self.table.filter(rows)
+        laid = Matrices(self.y[rows], self.design[rows], self.coef_names, self.levels, table, 0, self.remarks)
+        absorbed = None if self.absorbed is None else np.unique(self.absorbed[rows], return_inverse=True)[1]
+        return _assemble(laid, blocks, absorbed, reml=self.reml)
 
 
-def fit_mixed(data: Any, formula: str, *, reml: bool = True, reference: Mapping[str, str] | None = None) -> MixedFit:
+def fit_mixed(
+    data: Any,
+    formula: str,
+    *,
+    reml: bool = True,
+    reference: Mapping[str, str] | None = None,
+    absorb: str | None = None,
+) -> MixedFit:
     """Fit a linear mixed model by restricted or full maximum likelihood.
 
     The outcome is a sum of fixed effects, of random effects (normal, independent between terms and levels, with one
@@ -163,15 +180,23 @@ def fit_mixed(data: Any, formula: str, *, reml: bool = True, reference: Mapping[
         reml: Restricted likelihood; full likelihood where False.
         reference: The reference level of factors; by default the first of an enumerated or ordered column, else the
             first in the alphabet.
+        absorb: A column whose levels get a fixed effect each, which is taken out and not estimated: the answer in which
+            ranks or dollars sum to a constant, so that its n slots bear n - 1 degrees of freedom. What is constant
+            within its levels is not identified then.
 
     Raises:
         InputError: A formula or data that cannot be used, or fewer rows than coefficients.
     """
-    return lay_out_mixed(data, formula, reml=reml, reference=reference).fit()
+    return lay_out_mixed(data, formula, reml=reml, reference=reference, absorb=absorb).fit()
 
 
 def lay_out_mixed(
-    data: Any, formula: str, *, reml: bool = True, reference: Mapping[str, str] | None = None
+    data: Any,
+    formula: str,
+    *,
+    reml: bool = True,
+    reference: Mapping[str, str] | None = None,
+    absorb: str | None = None,
 ) -> MixedModel:
     """Lay out a mixed model for many fits; arguments and errors as `fit_mixed` has them."""
     parsed = parse_formula(formula)
@@ -179,10 +204,15 @@ def lay_out_mixed(
         raise InputError(
             "there is no random term", where="formula", mend="Add one as in '(1|name)', or use fit_clustered"
         )
-    laid = build_matrices(data, parsed, reference=reference)
+    laid = build_matrices(data, parsed, reference=reference, also=() if absorb is None else (absorb,))
     with single_threaded():
         blocks = [random_block(laid.table, term, laid.levels) for term in parsed.random]
-        return _assemble(laid, blocks, reml=reml)
+        if absorb is None:
+            return _assemble(laid, blocks, None, reml=reml)
+        groups, count = level_codes(laid.table[absorb])
+        remark = f"a fixed effect for each of {count} levels of {absorb} is taken out"
+        laid = replace(laid, remarks=(*laid.remarks, remark))
+        return _assemble(laid, blocks, groups, reml=reml)
 
 
 def leave_one_out(model: MixedModel, fit: MixedFit, column: str) -> dict[str, MixedFit]:
@@ -218,21 +248,28 @@ def single_threaded() -> AbstractContextManager[object]:
     return _controller().limit(limits=1, user_api="blas")
 
 
-def _assemble(laid: Matrices, blocks: Sequence[RandomBlock], *, reml: bool) -> MixedModel:
-    kept = independent(laid.x)
+def _assemble(
+    laid: Matrices, blocks: Sequence[RandomBlock], absorbed: NDArray[np.int64] | None, *, reml: bool
+) -> MixedModel:
     names = laid.coef_names
-    n, p = len(laid.y), len(kept)
+    centred = _centred(laid.x, absorbed)
+    kept = independent(centred)
+    groups = 0 if absorbed is None else int(absorbed.max()) + 1
+    n, p = len(laid.y) - groups, len(kept)
     if n <= p or p == 0:
+        told = f"{len(laid.y)} rows" + (f" in {groups} groups that are taken out" if groups else "")
         raise InputError(
-            f"{n} rows for {p} coefficients", where="mixed", mend="Give more rows than coefficients, and one at least"
+            f"{told} for {p} coefficients", where="mixed", mend="Give more rows than coefficients, and one at least"
         )
-    lost = tuple(name for k, name in enumerate(names) if k not in set(kept))
+    lost = [name for k, name in enumerate(names) if k not in set(kept)]
+    if absorbed is not None:
+        lost = [name for name in lost if name != INTERCEPT]
     design = laid.x if p == len(names) else laid.x[:, kept]
-    columns, turn = orthonormal(design)
-    offset, left, scale = _without_fixed(columns, laid.y)
+    columns, turn = orthonormal(centred if p == len(names) else centred[:, kept])
+    offset, left, scale = _without_fixed(columns, _centred(laid.y, absorbed))
     return MixedModel(
         coef_names=tuple(names[k] for k in kept),
-        lost=lost,
+        lost=tuple(lost),
         blocks=tuple(blocks),
         design=design,
         x=columns,
@@ -240,12 +277,17 @@ def _assemble(laid: Matrices, blocks: Sequence[RandomBlock], *, reml: bool) -> M
         y=laid.y,
         offset=offset,
         scale=scale,
-        products=Products.of(blocks, columns, left),
+        products=Products.of(blocks, columns, left, absorbed),
         table=laid.table,
         levels=laid.levels,
+        absorbed=absorbed,
         remarks=(*laid.remarks, *([f"not identified: {', '.join(lost)}"] if lost else [])),
         reml=reml,
     )
+
+
+def _centred(values: NDArray[np.float64], groups: NDArray[np.int64] | None) -> NDArray[np.float64]:
+    return values if groups is None else group_centred(values, groups)
 
 
 def _without_fixed(

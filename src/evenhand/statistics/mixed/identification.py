@@ -85,7 +85,7 @@ def identify(products: Products, blocks: Sequence[RandomBlock]) -> Identificatio
 def _spanned(products: Products, i: int) -> bool:
     """Whether every column of a term is a sum of fixed columns."""
     own = float(products.zz[i, i].diagonal().sum())
-    return own - float((products.zx[i] ** 2).sum()) <= _REDUNDANT * own
+    return own - float((products.zx[i] ** 2).sum()) <= _REDUNDANT * products.n
 
 
 def _told_by(inner: NDArray[np.float64]) -> list[int] | None:

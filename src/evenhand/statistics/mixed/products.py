@@ -13,6 +13,8 @@ import numpy as np
 
 from evenhand.statistics.matrices import design_matrix, level_codes
 
+_ROUNDING = 1e-13
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -98,7 +100,7 @@ class Products:
         xx: X'X, shape (p, p).
         xy: X'y, shape (p,).
         yy: y'y.
-        n: Rows.
+        n: Rows, less the groups whose means are taken out.
     """
 
     zz: Mapping[tuple[int, int], Any]
@@ -110,21 +112,39 @@ class Products:
     n: int
 
     @classmethod
-    def of(cls, blocks: Sequence[RandomBlock], x: NDArray[np.float64], y: NDArray[np.float64]) -> Products:
-        """Products of rows."""
+    def of(
+        cls,
+        blocks: Sequence[RandomBlock],
+        x: NDArray[np.float64],
+        y: NDArray[np.float64],
+        absorbed: NDArray[np.int64] | None = None,
+    ) -> Products:
+        """Products of rows.
+
+        Args:
+            blocks: The random terms.
+            x: The fixed columns, shape (n, p).
+            y: The outcome, shape (n,).
+            absorbed: Groups whose means are taken out of the random terms; out of `x` and `y` they are already.
+        """
         sparse = [block.sparse() for block in blocks]
         turned = [z.T.tocsr() for z in sparse]
         pairs = itertools.combinations_with_replacement(range(len(blocks)), 2)
         both = np.column_stack([x, y])
         right = [z @ both for z in turned]
+        zz = {(i, j): (turned[i] @ sparse[j]).tocsr() for i, j in pairs}
+        groups = 0
+        if absorbed is not None:
+            groups = int(absorbed.max()) + 1
+            zz = _centred(zz, turned, absorbed)
         return cls(
-            {(i, j): (turned[i] @ sparse[j]).tocsr() for i, j in pairs},
+            zz,
             tuple(r[:, :-1] for r in right),
             tuple(r[:, -1] for r in right),
             x.T @ x,
             x.T @ y,
             float(y @ y),
-            len(y),
+            len(y) - groups,
         )
 
     def minus(self, other: Products) -> Products:
@@ -152,6 +172,41 @@ class Products:
         """The same design with another outcome."""
         zy = tuple(_sums(block, y) for block in blocks)
         return Products(self.zz, self.zx, zy, self.xx, x.T @ y, float(y @ y), self.n)
+
+
+def _centred(
+    zz: Mapping[tuple[int, int], Any], turned: Sequence[Any], absorbed: NDArray[np.int64]
+) -> dict[tuple[int, int], Any]:
+    """Z'MZ, M taking the mean of each group out."""
+    from scipy.sparse import csr_array, diags_array
+
+    n, counts = len(absorbed), np.bincount(absorbed)
+    members = csr_array((np.ones(n), (np.arange(n), absorbed)))
+    sums = [z @ members for z in turned]
+    means = [total @ diags_array(1 / counts) for total in sums]
+    found: dict[tuple[int, int], Any] = {}
+    for (i, j), value in zz.items():
+        left = (value - means[i] @ sums[j].T).tocsr()
+        # What is constant within groups is nought, not rounding.
+        left.data[np.abs(left.data) < _ROUNDING * n] = 0.0
+        left.eliminate_zeros()
+        found[i, j] = left
+    return found
+
+
+def group_centred(values: NDArray[np.float64], groups: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Values less the mean of their group, exactly nought where they are constant in it.
+
+    Args:
+        values: Shape (n,) or (n, p).
+        groups: The group of each row, from 0, shape (n,).
+    """
+    columns = values.reshape(len(values), -1)
+    counts = np.bincount(groups)
+    means = np.column_stack([np.bincount(groups, column) / counts for column in columns.T])
+    left = columns - means[groups]
+    left[np.abs(left) < _ROUNDING * np.abs(columns).max(axis=0)] = 0.0
+    return left.reshape(values.shape)
 
 
 def _sums(block: RandomBlock, y: NDArray[np.float64]) -> NDArray[np.float64]:
