@@ -25,6 +25,7 @@ class Row:
         arm: The arm, where the number is of one arm.
         estimate: The number, in the estimand's unit.
         std_error: Its standard error.
+        df: Degrees of freedom of its interval; None for a normal one, or where there is no interval.
         conf_low: Lower end of the 95% interval.
         conf_high: Upper end of the 95% interval.
         p_value: Of the test that the note or method names.
@@ -43,6 +44,7 @@ class Row:
     arm: str = ""
     estimate: float | None = None
     std_error: float | None = None
+    df: float | None = None
     conf_low: float | None = None
     conf_high: float | None = None
     p_value: float | None = None

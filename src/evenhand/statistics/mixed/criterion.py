@@ -275,9 +275,12 @@ class Criterion:
         weights: list[NDArray[np.float64]] = [np.empty(0)] * len(self.widths)
         squares = list(weights)
         for i, term in zip(self.chain, terms, strict=True):
-            weights[i], squares[i] = _moments_of(term.own, term.rest, traced, solved)
+            own, beside = term.own, term.rest
             if i in self._knots:
-                weights[i], squares[i] = (np.array([[np.trace(whole)]]) for whole in (weights[i], squares[i]))
+                # All levels have one variance, so that the sums over their own entries are enough.
+                own = np.diagonal(own, axis1=1, axis2=2).reshape(-1, 1, 1)
+                beside = beside.reshape(len(own), 1, -1)
+            weights[i], squares[i] = _moments_of(own, beside, traced, solved)
         place = 0
         for i in self.rest:
             q, k = self.sizes[i], self.widths[i]

@@ -1,0 +1,173 @@
+"""Cells: the rows of one domain, format and presentation that a demographic contrast is read from, scores one way up.
+
+A score is higher where the applicant is treated better: a rating, a yes in percentage points, a negated rank, dollars.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evenhand.errors import OutcomesError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evenhand.analysis.setting import Setting
+
+FACTORS = ("race", "gender")
+BUNDLED = ("rank", "rank_ties", "tool_rank", "allocate")
+"""Formats whose answer fills several slots at once."""
+
+UNITS = {
+    "rate": "rating points",
+    "decide": "percentage points",
+    "tool_decide": "percentage points",
+    "rank": "rank positions",
+    "rank_ties": "rank positions",
+    "tool_rank": "rank positions",
+    "allocate": "dollars",
+}
+"""The unit of each format's contrasts; other formats have none."""
+
+PRIMARY = "primary"
+BASE = "base"
+_SEPARATOR = "\x1f"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The rows of one domain, format and presentation.
+
+    Attributes:
+        domain: The pack.
+        format: How the answer was asked for.
+        mode: `single`, `transparent` or `disguised`.
+        rows: One row a scored slot: `y`, model, arm, race, gender, name, profile, stimulus, unit, slot, call, epoch,
+            position, stratum, framing, category, bundle_type, and what else the outcomes hold.
+        left_out: The rows of the same arms that have no score, by race and gender: columns race, gender, n, of.
+        references: The reference level of each factor.
+    """
+
+    domain: str
+    format: str
+    mode: str
+    rows: pl.DataFrame
+    left_out: pl.DataFrame
+    references: dict[str, str]
+
+    @property
+    def bundled(self) -> bool:
+        """Whether the slots of a call are scored together, so that their scores sum to a constant."""
+        return self.format in BUNDLED
+
+    @property
+    def models(self) -> list[str]:
+        """The respondents, in the order of their names."""
+        return self.rows["model"].unique().sort().to_list()
+
+    @property
+    def sd(self) -> float:
+        """The raw SD of all rows, over all models: what a contrast is divided by for d."""
+        spread = self.rows["y"].std()
+        return float(spread) if isinstance(spread, float) else 0.0
+
+    def of_model(self, model: str) -> pl.DataFrame:
+        """The rows of one respondent."""
+        return self.rows.filter(pl.col("model") == model)
+
+
+def scored(outcomes: pl.DataFrame) -> pl.DataFrame:
+    """Outcomes with a score `y` (null where the answer has none) and the names of what repeats.
+
+    Added columns: `unit` (arm and unit id), `call` (unit, model and epoch), `slot` (unit and position), `stimulus`,
+    `profile` (scenario and framing).
+    """
+    rank = pl.col("rank").cast(pl.Float64)
+    score = (
+        pl.when(pl.col("task") == "rate")
+        .then(pl.col("rating").cast(pl.Float64))
+        .when(pl.col("task").is_in(["decide", "tool_decide"]))
+        .then(100.0 * pl.col("decision").cast(pl.Float64))
+        .when(pl.col("task").is_in(["rank", "rank_ties", "tool_rank"]))
+        .then(-rank)
+        .when(pl.col("task") == "allocate")
+        .then(pl.col("dollars").cast(pl.Float64))
+    )
+    arm = pl.col("arm").fill_null(pl.concat_str("task", pl.lit("-"), "bundle_type"))
+    joined = {
+        "unit": [arm, pl.col("unit_id")],
+        "slot": [arm, pl.col("unit_id"), pl.col("position").cast(pl.String)],
+        "call": [arm, pl.col("unit_id"), pl.col("model"), pl.col("epoch").fill_null(1).cast(pl.String)],
+        "profile": [pl.col("scenario_id"), pl.col("framing").fill_null("")],
+    }
+    return outcomes.with_columns(
+        y=pl.when(pl.col("valid")).then(score),
+        stimulus=pl.col("stimulus_id"),
+        tag=pl.col("tag").fill_null(PRIMARY),
+        domain=pl.col("domain").fill_null("aid"),
+        name=pl.col("name").fill_null(pl.concat_str("race", "gender", pl.col("name_rank").cast(pl.String))),
+        **{name: pl.concat_str(parts, separator=_SEPARATOR) for name, parts in joined.items()},
+    )
+
+
+def focal_cells(scores: pl.DataFrame, setting: Setting, *, tag: str = PRIMARY, wording: str = BASE) -> list[Cell]:
+    """The cells of a study: by domain, format and presentation, in the order in which arms come.
+
+    Left out are probes, bundles that vary no demographic factor (placebo and irrelevant attributes), and rows without a
+    score, which are counted.
+
+    Args:
+        scores: Outcomes with scores, from `scored`.
+        setting: The terms of the analysis.
+        tag: The tag of the arms: `primary`, or one extension.
+        wording: The wording of the arms.
+
+    Raises:
+        OutcomesError: There is no row to analyse.
+    """
+    mode = pl.when(pl.col("task").is_in(BUNDLED)).then(pl.col("mode")).otherwise(pl.lit("single"))
+    wanted = scores.filter(
+        pl.col("task").is_in(list(UNITS)),
+        pl.col("tag") == tag,
+        pl.col("wording_variant").fill_null(BASE) == wording,
+        pl.col("pseudo_group").is_null(),
+        pl.col("attribute").is_null(),
+        pl.col("focal_axis").is_null()
+        | pl.col("focal_axis").is_in(["race", "gender", "race_gender", "intersectional"]),
+    ).with_columns(presentation=mode)
+    return list(_cells(wanted, setting))
+
+
+def _cells(wanted: pl.DataFrame, setting: Setting) -> Iterator[Cell]:
+    for key, part in wanted.group_by("domain", "task", "presentation", maintain_order=True):
+        domain, task, mode = (str(value) for value in key)
+        rows = part.filter(pl.col("y").is_not_null() & pl.col("y").is_finite())
+        if rows.is_empty():
+            continue
+        references = {factor: level for factor in FACTORS if (level := setting.reference(domain, factor)) is not None}
+        yield Cell(domain, task, mode, rows, _left_out(part), references)
+
+
+def _left_out(part: pl.DataFrame) -> pl.DataFrame:
+    return (
+        part.group_by(*FACTORS, "status", maintain_order=True)
+        .agg(n=pl.col("y").is_null().sum(), of=pl.len())
+        .filter(pl.col("n") > 0)
+    )
+
+
+def require_cells(cells: list[Cell], where: str) -> None:
+    """Refuse outcomes without any row that a contrast could be read from.
+
+    Raises:
+        OutcomesError: There is none.
+    """
+    if not cells:
+        raise OutcomesError(
+            "no row of rate, decide, rank or allocate has a valid answer",
+            where=where,
+            mend="Collect answers of primary arms first",
+        )

@@ -1,0 +1,94 @@
+"""What every block of an analysis reads: outcomes with scores, the terms of the study, and fits made once.
+
+A block is a function from the material to tidy rows. Several blocks rest on the same fits, which are kept here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from evenhand.analysis.focal import Cell, focal_cells, scored
+from evenhand.analysis.setting import Setting
+from evenhand.analysis.specifications import POOLED, Specification, Specified, specify
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evenhand.statistics import MixedFit
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A cell's model and its fit.
+
+    Attributes:
+        specified: The model, or why there is none.
+        fit: The fit; None where there is no model.
+    """
+
+    specified: Specified
+    fit: MixedFit | None
+
+    @property
+    def trouble(self) -> str:
+        """Why there is no model, in words; empty where there is one."""
+        return self.specified.trouble
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """Outcomes and the terms of their analysis.
+
+    Attributes:
+        outcomes: The outcomes table.
+        scores: The same with scores and the names of what repeats, see `focal.scored`.
+        setting: What was fixed beforehand.
+        cells: The primary cells in base wording.
+    """
+
+    outcomes: pl.DataFrame
+    scores: pl.DataFrame
+    setting: Setting
+    cells: tuple[Cell, ...]
+    _fits: dict[tuple[str, str, str, Specification, str], Fitted] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, outcomes: pl.DataFrame, setting: Setting | None = None) -> Material:
+        """Prepare outcomes.
+
+        Args:
+            outcomes: The outcomes table.
+            setting: The terms of the analysis; by default no margins and the usual references.
+        """
+        setting = setting or Setting()
+        scores = scored(outcomes)
+        return cls(outcomes, scores, setting, tuple(focal_cells(scores, setting)))
+
+    def cell(self, domain: str, format: str, mode: str) -> Cell | None:
+        """One primary cell; None where the study has none."""
+        return next((c for c in self.cells if (c.domain, c.format, c.mode) == (domain, format, mode)), None)
+
+    @property
+    def planned(self) -> tuple[Cell, ...]:
+        """The cells of the planned family: its formats, bundles in their disguised presentation."""
+        return tuple(
+            cell
+            for cell in self.cells
+            if cell.format in self.setting.family.formats and cell.mode in {"single", "disguised"}
+        )
+
+    def fitted(self, cell: Cell, specification: Specification, model: str = POOLED) -> Fitted:
+        """The fit of a cell to all respondents together or to one, made once.
+
+        Args:
+            cell: A primary cell.
+            specification: Which one.
+            model: A respondent, or `pooled`.
+        """
+        key = (cell.domain, cell.format, cell.mode, specification, model)
+        if key not in self._fits:
+            rows = cell.rows if model == POOLED else cell.of_model(model)
+            specified = specify(cell, rows, specification)
+            self._fits[key] = Fitted(specified, specified.model.fit() if specified.model else None)
+        return self._fits[key]
