@@ -34,6 +34,7 @@ UNITS = {
 
 PRIMARY = "primary"
 BASE = "base"
+_DEMOGRAPHIC = ("race", "gender", "intersectional")
 _SEPARATOR = "\x1f"
 
 
@@ -135,8 +136,7 @@ def focal_cells(scores: pl.DataFrame, setting: Setting, *, tag: str = PRIMARY, w
         pl.col("wording_variant").fill_null(BASE) == wording,
         pl.col("pseudo_group").is_null(),
         pl.col("attribute").is_null(),
-        pl.col("focal_axis").is_null()
-        | pl.col("focal_axis").is_in(["race", "gender", "race_gender", "intersectional"]),
+        pl.col("focal_axis").is_null() | pl.col("focal_axis").is_in(_DEMOGRAPHIC),
     ).with_columns(presentation=mode)
     return list(_cells(wanted, setting))
 

@@ -51,7 +51,9 @@ class Material:
     scores: pl.DataFrame
     setting: Setting
     cells: tuple[Cell, ...]
-    _fits: dict[tuple[str, str, str, Specification, str], Fitted] = field(default_factory=dict, repr=False)
+    _fits: dict[tuple[str, str, str, Specification, str], Fitted] = field(
+        default_factory=dict[tuple[str, str, str, Specification, str], Fitted], repr=False
+    )
 
     @classmethod
     def of(cls, outcomes: pl.DataFrame, setting: Setting | None = None) -> Material:

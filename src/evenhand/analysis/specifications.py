@@ -11,8 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-import polars as pl
-
 from evenhand.analysis.focal import FACTORS, UNITS
 from evenhand.analysis.rows import Row
 from evenhand.errors import InputError
@@ -21,6 +19,8 @@ from evenhand.statistics.formulas import parse_formula
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    import polars as pl
 
     from evenhand.analysis.focal import Cell
 
