@@ -83,7 +83,7 @@ def baseline_gaps(run: Run) -> pl.DataFrame:
     return gaps(
         outcomes,
         contrasts=run.instrument.contrasts(),
-        references=_references(run),
+        references=reference_levels(run),
         confounded=confounded_arms(run.plan, run.instrument),
     )
 
@@ -101,11 +101,15 @@ def confounded_arms(plan: Plan, instrument: Instrument) -> dict[str, str]:
     return found
 
 
-def _references(run: Run) -> dict[str, dict[str, str]]:
-    """By domain, the reference level of each factor: the first of the pack's levels, and of a placebo's letters."""
+def reference_levels(run: Run) -> dict[str, dict[str, str]]:
+    """By domain, the reference level of each factor: White and Male where a pack has them, else its first level."""
+    from evenhand.analysis.setting import REFERENCES
     from evenhand.packs import load_pack
 
     packs = [load_pack(name, beside=run.folder) for name in dict.fromkeys(arm.pack for arm in run.plan.arms)]
-    return {
-        pack.name: {"race": pack.groups.race[0], "gender": pack.groups.gender[0], "pseudo_group": "A"} for pack in packs
-    }
+    found: dict[str, dict[str, str]] = {}
+    for pack in packs:
+        known = {"race": pack.groups.race, "gender": pack.groups.gender}
+        levels = {name: REFERENCES[name] if REFERENCES[name] in had else had[0] for name, had in known.items()}
+        found[pack.name] = {**levels, "pseudo_group": "A"}
+    return found

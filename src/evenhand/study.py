@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from evenhand.analysis.blocks import Analysis
     from evenhand.analysis.scores import Scores
     from evenhand.checking import Findings
     from evenhand.collection.asker import Conduct
@@ -399,6 +400,62 @@ def score(
         progress=progress,
         where=where,
     )
+
+
+def analyse(
+    target: Path,
+    *,
+    margins: Mapping[str, float] | None = None,
+    references: Mapping[str, str] | None = None,
+    seed: int | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> tuple[Analysis, list[Path]]:
+    """Answer every question that a run's arms, or a file of outcomes, allow; results of a run are kept in it.
+
+    Args:
+        target: A run, or a file of outcomes.
+        margins: Equivalence margins by format, for outcomes that come without a study.
+        references: The reference level of factors, for the same.
+        seed: Of everything that is drawn; the study's own by default.
+        progress: Called with each block's name before it is answered.
+
+    Returns:
+        What was found, and the files written.
+    """
+    from evenhand.analysis.blocks import analyse as answer
+    from evenhand.analysis.material import Material
+    from evenhand.analysis.results import write_results
+    from evenhand.runs import is_run, open_run
+    from evenhand.terms import of_file, of_run
+
+    run = open_run(target) if is_run(target) else None
+    setting = of_run(run, margins, references, seed) if run else of_file(margins, references, seed)
+    outcomes = tabulate(run) if run else read_tables([target])
+    found = answer(Material.of(outcomes, setting), progress=progress)
+    if run is None or not run.writable:
+        return found, []
+    source = {"study": run.plan.name, "instrument": run.instrument.digest}
+    return found, write_results(found, run.results, setting=setting, source=source)
+
+
+def validate(
+    study: str | Path,
+    *,
+    audits: int,
+    respondents: int = 5,
+    seed: int = 1,
+    processes: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> pl.DataFrame:
+    """Draw whole audits of a study with known effects, analyse each, and count what the analysis gets right."""
+    from evenhand.analysis.validation import validate as count
+    from evenhand.outcomes.table import blank
+    from evenhand.terms import of_plan, planned_arms
+
+    plan, instrument = design(study)
+    names = [f"respondent-{k + 1}" for k in range(respondents)]
+    slots = blank(instrument.select(planned_arms(plan)), study=plan.name, respondents=names)
+    return count(slots, of_plan(plan, seed), audits=audits, processes=processes, progress=progress)
 
 
 def keep_scores(folder: Path, scores: Scores) -> list[Path]:

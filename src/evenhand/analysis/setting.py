@@ -30,6 +30,7 @@ class Setting:
 
     Attributes:
         references: By domain, the reference level of each factor.
+        default_references: The same where a domain names none.
         margins: Equivalence margins by format, in the format's own units, declared beforehand; where a format has none,
             nothing of it can be called equivalent.
         family: The planned family.
@@ -38,6 +39,7 @@ class Setting:
     """
 
     references: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    default_references: Mapping[str, str] = field(default_factory=dict[str, str])
     margins: Mapping[str, float] = field(default_factory=dict[str, float])
     family: Family = Family()
     confounded: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -45,4 +47,5 @@ class Setting:
 
     def reference(self, domain: str, factor: str) -> str | None:
         """The reference level of a factor in a domain; None for a factor that has none."""
-        return self.references.get(domain, {}).get(factor) or REFERENCES.get(factor)
+        known = (self.references.get(domain, {}), self.default_references, REFERENCES)
+        return next((levels[factor] for levels in known if factor in levels), None)

@@ -233,13 +233,13 @@ def leaderboard(scores: Scores, published: pl.DataFrame) -> Table:
         title=f"{'FairFund-Bench pillars' if comparable else 'Pillars'} ({escape(scores.method)} method, "
         f"{scores.boot:,} bootstrap replicates)",
         caption=(
-            "Bold: scored here. Others: the published leaderboard (Lukk 2026, arXiv 2607.28934).\n"
+            f"Bold: scored here. Others: the published leaderboard (Lukk 2026, arXiv 2607.28934), {_OF_PUBLISHED[scores.method]}.\n"
             if comparable
             else f"Domain {escape(str(scores.domain))}: not FairFund-Bench's, so no published models beside it.\n"
         )
         + "P1 demographic bias: lower is better. P2 agreement with human deservingness norms, no measure of fairness.\n"
         "P3 consistency across tasks, P4 across presentation: higher is better. Intervals: 95%.\n"
-        "P1 averages sizes, so chance alone keeps it above 0: read it beside a model known to have no effect.",
+        "Floor: the mean score where chance alone is at work. P1, and the ranges in P3 and P4, are sizes: read them beside it.",
         caption_justify="left",
     )
     table.add_column("model", overflow="fold")
@@ -248,7 +248,7 @@ def leaderboard(scores: Scores, published: pl.DataFrame) -> Table:
     rows = [(row, True) for row in scores.rows.to_dicts()]
     rows += [(row, False) for row in published.to_dicts() if comparable]
     for row, own in sorted(rows, key=lambda item: item[0]["p1"] if item[0]["p1"] is not None else float("inf")):
-        cells = [_interval(row, pillar) for pillar in PILLARS]
+        cells = [_interval(row, pillar) + _floor(row, pillar) for pillar in PILLARS]
         table.add_row(escape(row["model"]), *cells, style="bold" if own else "dim")
     return table
 
@@ -259,6 +259,12 @@ def _interval(row: Mapping[str, Any], pillar: str) -> str:
     if row.get(f"{pillar}_lo") is None:
         return f"{row[pillar]:.3f}"
     return f"{row[pillar]:.3f} [{row[f'{pillar}_lo']:.3f}, {row[f'{pillar}_hi']:.3f}]".replace("[", r"\[")
+
+
+def _floor(row: Mapping[str, Any], pillar: str) -> str:
+    """A second line under a score that has a floor; published rows have none."""
+    floor = row.get(f"{pillar}_floor")
+    return "" if floor is None else f"\nfloor {floor:.3f}"
 
 
 def print_files(paths: Sequence[Path]) -> None:

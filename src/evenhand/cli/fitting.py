@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli.options import json_option, print_json
+from evenhand.cli.options import json_option, pairs, print_json
 from evenhand.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -89,26 +89,16 @@ def fit(
     from evenhand.tables import keep_rows
 
     given = {name: value for name, value in options.items() if value is not None}
-    reference = _pairs(references, "--reference")
+    reference = pairs(references, "--reference")
     chosen = method or _method(formula, given)
     _require_fitting(chosen, given)
-    table = keep_rows(study.read_any(file), _pairs(filters, "--where"))
+    table = keep_rows(study.read_any(file), pairs(filters, "--where"))
     found = study.fit(table, formula, method=chosen, reference=reference, **given)
     if as_json:
         print_json(_record(found, chosen))
     else:
         _print(found, chosen)
     return 0
-
-
-def _pairs(texts: Sequence[str], option: str) -> dict[str, str]:
-    pairs: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not (name and equals and value):
-            raise InputError(f"{text!r} is no pair", where=option, mend="Write it as race=White")
-        pairs[name] = value
-    return pairs
 
 
 def _method(formula: str, given: Mapping[str, Any]) -> str:

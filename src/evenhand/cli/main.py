@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evenhand import __version__
-from evenhand.cli import collecting, fitting, looking, scoring, serving, studies
+from evenhand.cli import analysing, collecting, fitting, looking, scoring, serving, studies
 from evenhand.cli.options import FAULT, INCOMPLETE
 from evenhand.cli.streams import Lasting
 from evenhand.errors import EvenhandError
@@ -99,6 +99,8 @@ for _command in (
     looking.export,
     scoring.parse,
     scoring.score,
+    analysing.analyse,
+    analysing.validate,
     fitting.fit,
     studies.import_,
 ):

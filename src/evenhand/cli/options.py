@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from evenhand.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 INCOMPLETE = 3
 """Exit code of a command that was stopped or left something undone; the same command goes on."""
@@ -16,6 +22,21 @@ FAULT = 70
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 out_option = click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="The run directory.")
 run_argument = click.argument("folder", metavar="RUN", type=click.Path(path_type=Path))
+
+
+def pairs(texts: Sequence[str], option: str) -> dict[str, str]:
+    """Options written as NAME=VALUE.
+
+    Raises:
+        InputError: One without a name, a sign or a value.
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            raise InputError(f"{text!r} is no pair", where=option, mend="Write it as NAME=VALUE")
+        found[name] = value
+    return found
 
 
 def print_json(content: object) -> None:

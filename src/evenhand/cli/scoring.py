@@ -17,10 +17,10 @@ from evenhand.errors import InputError
 @click.argument("files", metavar="FILE|RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--method",
-    type=click.Choice(["released"]),
+    type=click.Choice(["released", "identified"]),
     default="released",
     show_default=True,
-    help="How pillars are computed.",
+    help="How pillars are computed: as in the published leaderboard, or from what pools identify alone.",
 )
 @click.option(
     "--denominators",

@@ -12,7 +12,7 @@ from evenhand.instrument import asked_of
 from evenhand.outcomes.schema import COLUMNS, SCHEMA, VALUE_COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from evenhand.collection.ledger import Ledger
     from evenhand.formats.types import Reply
@@ -53,6 +53,25 @@ def tabulate(instrument: Instrument, ledger: Ledger, *, study: str, epochs: int)
                 for row in _slot_rows(unit, answer):
                     for name, values in columns.items():
                         values.append((row if name in row else head)[name])
+    return pl.DataFrame(columns, schema=SCHEMA)
+
+
+def blank(instrument: Instrument, *, study: str, respondents: Sequence[str]) -> pl.DataFrame:
+    """The outcomes of a run before anything is sent: every slot of every unit, its status `missing`.
+
+    Args:
+        instrument: The units and slots.
+        study: The study's name.
+        respondents: Whom the units would be put to.
+    """
+    columns: dict[str, list[Any]] = {column.name: [] for column in COLUMNS}
+    for respondent in respondents:
+        for unit in asked_of(instrument.units, ()):
+            head = _unit_cells(unit, study=study, model=respondent, epoch=1)
+            head |= _answer_cells(MISSING, status="missing", retries=0)
+            for row in _slot_rows(unit, MISSING):
+                for name, values in columns.items():
+                    values.append((row if name in row else head)[name])
     return pl.DataFrame(columns, schema=SCHEMA)
 
 

@@ -1,0 +1,62 @@
+"""The blocks of an analysis: each is one question, answered from the material in tidy rows.
+
+A study has those blocks that its arms allow; a block without anything to read is empty and left out.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evenhand.analysis import verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import polars as pl
+
+    from evenhand.analysis.material import Material
+
+BLOCKS: Mapping[str, Callable[[Material], pl.DataFrame]] = {
+    "verdict": verdict.planned_contrasts,
+    "contrasts": verdict.contrasts,
+    "left_out": verdict.left_out,
+    "decisions": verdict.decision_checks,
+}
+"""By name, in the order in which they are answered and read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What an analysis found.
+
+    Attributes:
+        blocks: Tidy rows by block; empty ones are left out.
+        statuses: What may be said of each planned contrast.
+        seconds: By block, how long it took.
+    """
+
+    blocks: Mapping[str, pl.DataFrame]
+    statuses: list[verdict.Status]
+    seconds: Mapping[str, float]
+
+
+def analyse(material: Material, *, progress: Callable[[str], None] | None = None) -> Analysis:
+    """Answer every question that the material allows.
+
+    Args:
+        material: Outcomes and the terms of their analysis.
+        progress: Called with each block's name before it is answered.
+    """
+    blocks: dict[str, pl.DataFrame] = {}
+    seconds: dict[str, float] = {}
+    for name, block in BLOCKS.items():
+        if progress is not None:
+            progress(name)
+        began = time.perf_counter()
+        rows = block(material)
+        seconds[name] = time.perf_counter() - began
+        if not rows.is_empty():
+            blocks[name] = rows
+    return Analysis(blocks, verdict.statuses(material), seconds)

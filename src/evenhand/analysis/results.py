@@ -1,0 +1,79 @@
+"""An analysis on disk: Parquet and CSV for each block, the statuses, and a manifest of what they were made with."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import platform
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evenhand.cells import guard
+from evenhand.files import make_folder, replace_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from evenhand.analysis.blocks import Analysis
+    from evenhand.analysis.setting import Setting
+
+MANIFEST = "manifest.json"
+STATUSES = "statuses"
+_PACKAGES = ("evenhand", "numpy", "scipy", "polars")
+
+
+def write_results(analysis: Analysis, folder: Path, *, setting: Setting, source: Mapping[str, str]) -> list[Path]:
+    """Keep an analysis.
+
+    Args:
+        analysis: What was found.
+        folder: Where to; it is made.
+        setting: The terms of the analysis, for the manifest.
+        source: What was analysed: names and digests.
+
+    Returns:
+        The files written, the manifest last.
+
+    Raises:
+        InputError: The folder cannot be made or written.
+    """
+    tables = dict(analysis.blocks)
+    if analysis.statuses:
+        tables[STATUSES] = pl.DataFrame([asdict(status) for status in analysis.statuses], infer_schema_length=None)
+    make_folder(folder)
+    written: list[Path] = []
+    digests: dict[str, str] = {}
+    for name, table in tables.items():
+        for path, data in ((folder / f"{name}.parquet", _parquet(table)), (folder / f"{name}.csv", _csv(table))):
+            replace_file(path, data)
+            written.append(path)
+            digests[path.name] = hashlib.sha256(data).hexdigest()
+    manifest = {
+        "source": dict(source),
+        "setting": asdict(setting),
+        "versions": {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES},
+        "seconds": {name: round(seconds, 3) for name, seconds in analysis.seconds.items()},
+        "files": digests,
+    }
+    replace_file(folder / MANIFEST, (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode())
+    return [*written, folder / MANIFEST]
+
+
+def _parquet(table: pl.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    table.write_parquet(buffer)
+    return buffer.getvalue()
+
+
+def _csv(table: pl.DataFrame) -> bytes:
+    guarded = [
+        pl.Series(name, [None if text is None else guard(text) for text in table[name]], dtype=pl.String)
+        for name, dtype in table.schema.items()
+        if dtype == pl.String
+    ]
+    return table.with_columns(guarded).write_csv(null_value="NA").encode()
