@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import InputError
-from evenhand.statistics.mixed import fit_mixed, lay_out_mixed, leave_one_out
+from evenhand.statistics.mixed import WarmStart, fit_mixed, lay_out_mixed, leave_one_out
 
 DATA = Path(__file__).parents[1] / "data"
 LME4 = json.loads((DATA / "mixed" / "lme4.json").read_text(encoding="utf-8"))
@@ -185,13 +185,22 @@ def test_refits_without_a_level_are_fits_of_the_other_rows(tables):
         assert fits[name].levels["name"] == 39
 
 
-def test_a_refit_that_loses_a_coefficient_says_so(tables):
+def test_a_refit_that_loses_a_level_has_no_coefficient_for_it(tables):
     model = lay_out_mixed(tables["rate_balanced"], "y ~ race + model + (1|profile) + (1|name)")
     fit = model.without("model", "m03")
-    assert fit.not_identified == ("modelm03",)
+    assert fit.coef_names == (
+        "(Intercept)",
+        "raceblack",
+        "racehispanic",
+        "raceasian",
+        "modelm01",
+        "modelm02",
+        "modelm04",
+    )
     assert fit.n == 1920
-    without_reference = model.without("model", "m00")
-    assert len(without_reference.coef_names) == len(fit.coef_names)
+    nested = tables["rate_balanced"].with_columns(where=pl.concat_str("stratum", pl.lit("-"), "category"))
+    lost = lay_out_mixed(nested, "y ~ race + where + (1|profile) + (1|name)").without("profile", "p05")
+    assert lost.not_identified == ("(1|profile)", "wheremid-c2")
 
 
 def test_refits_of_another_outcome_are_fits_of_it(tables):
@@ -402,3 +411,111 @@ def test_refits_of_an_absorbed_model_are_fits_of_the_rows(ranked):
     refit = model.with_outcome(y).fit()
     again = fit_mixed(ranked.with_columns(score=pl.Series(y)), ABSORBED, absorb="call")
     np.testing.assert_allclose(refit.std_errors, again.std_errors, rtol=1e-5)
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.03, 0.01, 0.001])
+def test_degrees_of_freedom_hold_where_groups_lie_far_apart(noise):
+    """lmerTest gives 7 for the intercept of 8 groups, however small the residual is beside them."""
+    rng = np.random.default_rng(2)
+    g, e, x = np.repeat(np.arange(8), 5), rng.normal(size=40), rng.normal(size=40)
+    fit = fit_mixed(pl.DataFrame({"y": g + noise * e, "g": g, "x": x}), "y ~ x + (1|g)")
+    np.testing.assert_allclose(fit.df_satterthwaite, [7, 31], rtol=1e-3)
+    contrast = fit.contrast({"(Intercept)": 1.0})
+    assert contrast["df"][0] == pytest.approx(fit.df_satterthwaite[0])
+
+
+@pytest.mark.parametrize("weights", [{}, {"x": 0.0}, {"x": float("nan")}, {"none": 1.0}])
+def test_contrasts_without_a_weight_are_refused(small, weights):
+    fit = fit_mixed(small.with_columns(x=pl.int_range(pl.len()) * 1.0), "y ~ x + (1|name)")
+    with pytest.raises(InputError):
+        fit.contrast(weights)
+
+
+def test_slopes_of_years_need_no_centring_by_hand():
+    rng = np.random.default_rng(6)
+    a, year = rng.integers(10, size=300), rng.integers(2015, 2023, size=300)
+    y = rng.normal(size=300) + rng.normal(size=10)[a] + 0.3 * rng.normal(size=10)[a] * (year - 2018)
+    table = pl.DataFrame({"y": y, "year": year, "a": a, "since": year - 2018})
+    plain = fit_mixed(table, "y ~ year + (1 + year|a)")
+    centred = fit_mixed(table, "y ~ since + (1 + since|a)")
+    assert plain.converged
+    assert plain.criterion == pytest.approx(centred.criterion, abs=1e-6)
+    assert plain.std_errors[1] == pytest.approx(centred.std_errors[1], rel=1e-6)
+    assert plain.variances["year|a"] == pytest.approx(centred.variances["since|a"], rel=1e-4)
+
+
+def test_refits_name_what_they_no_longer_identify():
+    rng = np.random.default_rng(8)
+    table = pl.DataFrame({"y": rng.normal(size=60), "x": rng.normal(size=60), "z": ["u"] * 30 + ["v"] * 30})
+    model = lay_out_mixed(table, "y ~ x + (1|z)")
+    for level, fit in leave_one_out(model, model.fit(), "z").items():
+        fresh = fit_mixed(table.filter(pl.col("z") != level), "y ~ x + (1|z)")
+        assert fit.not_identified == fresh.not_identified == ("(1|z)",)
+        np.testing.assert_allclose(fit.std_errors, fresh.std_errors, rtol=1e-6)
+
+
+def test_refits_without_the_reference_have_another(small):
+    table = small.with_columns(race=pl.col("name").replace_strict({k: "pqr"[k % 3] for k in range(6)}))
+    fit = lay_out_mixed(table, "y ~ race + (1|name)").without("race", "p")
+    fresh = fit_mixed(table.filter(pl.col("race") != "p"), "y ~ race + (1|name)")
+    assert fit.coef_names == fresh.coef_names == ("(Intercept)", "racer")
+    assert fit.reference == {"race": "q"}
+    np.testing.assert_allclose(fit.beta, fresh.beta, rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_refits_of_random_designs_are_fits_of_the_other_rows(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(40, 160))
+    columns = {name: rng.integers(int(rng.integers(2, 9)), size=n) for name in ("a", "b", "c")}
+    text = {name: [f"{name}{code}" for code in codes] for name, codes in columns.items()}
+    table = pl.DataFrame({**text, "y": rng.normal(size=n) + rng.normal(size=9)[columns["b"]]})
+    formula = "y ~ a + (1|b) + (1|c)"
+    try:
+        model = lay_out_mixed(table, formula)
+    except InputError:
+        pytest.skip("the factor has one level in this draw")
+    for column in ("b", "c"):
+        for level, fit in leave_one_out(model, model.fit(), column).items():
+            fresh = fit_mixed(table.filter(pl.col(column) != level), formula)
+            assert (fit.converged, fit.not_identified) == (fresh.converged, fresh.not_identified)
+            np.testing.assert_allclose(fit.beta, fresh.beta, atol=1e-4 * np.nanmin(fresh.std_errors))
+
+
+def test_nothing_is_printed_where_every_term_is_eliminated(small, capfd):
+    fit = fit_mixed(small, "y ~ 1 + (1|name)", reml=False)
+    assert fit.converged
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("start", [WarmStart(np.array([np.nan]), np.eye(1)), WarmStart(np.ones(3), np.eye(3))])
+def test_a_start_that_does_not_fit_is_not_used(small, start):
+    model = lay_out_mixed(small, "y ~ race + (1|name)")
+    assert model.fit(start).criterion == pytest.approx(model.fit().criterion, abs=1e-6)
+
+
+@pytest.mark.parametrize(("column", "level"), [("nobody", "a"), ("race", "z"), ("name", None)])
+def test_levels_that_are_not_there_are_refused(small, column, level):
+    with pytest.raises(InputError):
+        lay_out_mixed(small, "y ~ race + (1|name)").without(column, level)
+
+
+def test_an_empty_term_is_one_message(small):
+    with pytest.raises(InputError, match="nothing varies"):
+        fit_mixed(small, "y ~ race + (0|name)")
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_profiles_that_lie_far_apart_leave_the_rest_to_be_told(seed):
+    """The profile's SD is a hundred times the residual's, as in triage at temperature 0."""
+    rng = np.random.default_rng(seed)
+    profile, name, model = (grid.ravel() for grid in np.meshgrid(range(6), range(24), range(2), indexing="ij"))
+    y = 100 * profile + 4 * rng.normal(size=len(profile))
+    table = pl.DataFrame({"y": y, "profile": profile, "name": name, "model": [f"m{k}" for k in model]})
+    table = table.with_columns(race=pl.col("name") % 4, stimulus=pl.col("profile") * 100 + pl.col("name"))
+    formula = "y ~ race + (1|model) + (1|profile) + (1|name) + (1|stimulus)"
+    fit = fit_mixed(table, formula, reference={"race": "0"})
+    assert fit.converged
+    flat = fit_mixed(table.with_columns(y=pl.col("y") - 100 * pl.col("profile")), formula, reference={"race": "0"})
+    np.testing.assert_allclose(fit.beta[1:], flat.beta[1:], atol=1e-3 * flat.std_errors[1:].min())
+    np.testing.assert_allclose(fit.std_errors[1:], flat.std_errors[1:], rtol=1e-3)

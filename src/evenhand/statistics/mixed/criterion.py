@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _WORTH_ELIMINATING = 200
 """A smaller term costs less among the dense ones."""
 _LARGEST_KNOT = 32
+_PRECISION = 1e-14
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class Evaluation:
         spread: Their covariance over sigma^2, shape (p, p).
         slopes: By term, the gradient of the criterion in the term's covariance L L', shape (k, k).
         weights: By term, the part of `slopes` that comes from the log determinants, shape (k, k).
+        rounding: By how much rounding may move the value.
     """
 
     value: float
@@ -58,6 +60,7 @@ class Evaluation:
     spread: NDArray[np.float64]
     slopes: tuple[NDArray[np.float64], ...]
     weights: tuple[NDArray[np.float64], ...]
+    rounding: float
 
 
 @dataclass(slots=True)
@@ -127,6 +130,8 @@ class Criterion:
         return self._last[1]
 
     def _evaluate(self, theta: NDArray[np.float64]) -> Evaluation:
+        from scipy.linalg import solve_triangular
+
         factors = self.unpack(theta)
         terms, corner, log_det = self._eliminate(self._widened(factors))
         m = len(corner) - 1
@@ -138,19 +143,22 @@ class Criterion:
         logs = 2 * np.log(np.diag(lower))
         right = scale * corner[:m, m] if scale.ndim == 1 else scale.T @ corner[:m, m]
         inverse = _inverse(lower)
-        solved = inverse @ right
-        square = float(corner[m, m] - right @ solved)
+        # By the factor, not by the inverse: what is left may be a hundred-thousandth of what is taken away.
+        half = solve_triangular(lower, right, lower=True, check_finite=False)
+        solved = solve_triangular(lower, half, lower=True, trans="T", check_finite=False)
+        square = float(corner[m, m] - half @ half)
         if not square > 0:
             raise np.linalg.LinAlgError
         log_det += float(logs[:mixed].sum()) + (float(logs[mixed:].sum()) if self.reml else 0.0)
         value = log_det + self.df * (1 + np.log(2 * np.pi * square / self.df))
         spread = inverse[mixed:, mixed:]
-        reach = traced = _both_sides(scale, inverse)
+        traced = _both_sides(scale, inverse)
         if not self.reml:
             alone = np.zeros_like(inverse)
             alone[:mixed, :mixed] = _inverse(lower[:mixed, :mixed])
             traced = _both_sides(scale, alone)
-        weights, squares = self._moments(terms, corner, traced, reach @ corner[:m, m])
+        back = scale * solved if scale.ndim == 1 else scale @ solved
+        weights, squares = self._moments(terms, corner, traced, back)
         slopes = [w - self.df / square * s for w, s in zip(weights, squares, strict=True)]
         log_gradient = self.pack([2 * w @ f for w, f in zip(weights, factors, strict=True)])
         square_gradient = self.pack([-2 * s @ f for s, f in zip(squares, factors, strict=True)])
@@ -166,6 +174,7 @@ class Criterion:
             spread,
             tuple(slopes),
             tuple(weights),
+            _PRECISION * self.df * float(corner[m, m] / square) + _PRECISION * abs(float(value)),
         )
 
     def _widened(self, factors: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
@@ -330,11 +339,13 @@ def _inverse(lower: NDArray[np.float64]) -> NDArray[np.float64]:
     """The inverse of a matrix from its Cholesky factor."""
     from scipy.linalg.lapack import dpotri
 
+    if not len(lower):
+        return lower
     # What is above the diagonal of a Cholesky factor is nought, and stays so.
     found, _ = dpotri(lower, lower=1)
-    found = found + found.T
-    found[np.diag_indices(len(found))] /= 2
-    return found
+    whole: NDArray[np.float64] = (found + found.T).astype(np.float64)
+    whole[np.diag_indices(len(whole))] /= 2
+    return whole
 
 
 @dataclass(frozen=True, slots=True)

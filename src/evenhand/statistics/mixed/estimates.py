@@ -29,7 +29,10 @@ _CURVED = 1e-8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MixedFit:
-    """A mixed model's fit. Where it did not converge every estimate is NaN, and `notes` say why.
+    """A mixed model's fit.
+
+    Where it did not converge every number is NaN, and `notes` say why; only where nothing varies, or the fixed effects
+    fit the outcome exactly, `beta` holds their least-squares estimates, which no standard error goes with.
 
     Attributes:
         coef_names: Names of the coefficients, p of them; those that the data do not identify are left out.
@@ -100,7 +103,9 @@ class MixedFit:
             raise InputError(
                 f"there is no coefficient {stray!r}", where="contrast", mend=f"Use {', '.join(self.coef_names)}"
             )
-        weigh = np.array([weights.get(term, 0.0) for term in self.coef_names])
+        weigh = np.array([weights.get(term, 0.0) for term in self.coef_names], dtype=np.float64)
+        if not np.isfinite(weigh).all() or not weigh.any():
+            raise InputError("no coefficient has a finite weight", where="contrast", mend="Give one other than 0")
         variance = np.atleast_1d(weigh @ self.vcov @ weigh)
         gradient = np.einsum("i,kij,j->k", weigh, self.vcov_gradient, weigh)[:, None]
         df = _satterthwaite(variance, gradient, self.parameter_covariance)
@@ -148,7 +153,11 @@ def mixed_fit(model: MixedModel, kept: Sequence[int], left_out: Mapping[int, str
 def exact_fit(model: MixedModel) -> MixedFit:
     """The fit where the fixed effects leave nothing: least-squares estimates, which no variance weighs."""
     spread = float(np.ptp(model.y))
-    told = f"the outcome is constant at {model.y[0]:g}" if spread == 0 else "the fixed effects fit the outcome exactly"
+    told = (
+        f"the outcome is constant at {model.y[0]:g}"
+        if spread == 0
+        else "the fixed effects fit the outcome exactly, to rounding at its size"
+    )
     if spread and model.absorbed is not None and not np.any(model.offset):
         told = "the outcome is constant within the groups that are taken out"
     fit = failed_fit(model, {}, f"{told}: there is no variation to estimate a standard error from")
@@ -230,9 +239,15 @@ def _satterthwaite(
 
 def _pseudo_inverse(hessian: NDArray[np.float64]) -> NDArray[np.float64]:
     """The inverse along directions that curve upwards, as lmerTest has it."""
-    values, vectors = np.linalg.eigh(hessian)
-    curved = values > _CURVED * values[-1]
-    found: NDArray[np.float64] = (vectors[:, curved] / values[curved]) @ vectors[:, curved].T
+    # Each parameter in units of its own curvature: those of a large variance curve little, and are as well known.
+    size = np.sqrt(np.maximum(np.diag(hessian), 0.0))
+    known = np.flatnonzero(size > 0)
+    unit = size[known]
+    values, vectors = np.linalg.eigh(hessian[np.ix_(known, known)] / np.outer(unit, unit))
+    curved = values > _CURVED
+    found = np.zeros_like(hessian)
+    inverse = (vectors[:, curved] / values[curved]) @ vectors[:, curved].T
+    found[np.ix_(known, known)] = inverse / np.outer(unit, unit)
     return found
 
 
@@ -245,7 +260,7 @@ def _covariances(blocks: Sequence[RandomBlock], optimum: Optimum, variance: floa
         size = k * (k + 1) // 2
         factor[np.tril_indices(k)] = optimum.theta[place : place + size]
         place += size
-        found[block.label] = variance * factor @ factor.T / np.outer(block.scales, block.scales)
+        found[block.label] = variance * (block.turn @ factor) @ (block.turn @ factor).T
     return found
 
 
@@ -276,10 +291,11 @@ def _not_identified(model: MixedModel, left_out: Mapping[int, str]) -> tuple[str
 
 def _notes(model: MixedModel, left_out: Mapping[int, str]) -> tuple[str, ...]:
     told = [f"{model.blocks[i].label} is not identified and left out: {left_out[i]}" for i in sorted(left_out)]
+    kept = {block.group for i, block in enumerate(model.blocks) if i not in left_out}
     few = [
         f"{group} has {count} levels: its variance is hardly known"
         for group, count in _levels(model).items()
-        if 1 < count < FEW_LEVELS
+        if 1 < count < FEW_LEVELS and group in kept
     ]
     return (*model.remarks, *told, *few)
 

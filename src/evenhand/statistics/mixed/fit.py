@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import functools
 import importlib
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from evenhand.errors import InputError
-from evenhand.statistics.formulas import parse_formula
+from evenhand.statistics.formulas import Formula, parse_formula
 from evenhand.statistics.matrices import INTERCEPT, Matrices, build_matrices, independent, level_codes, orthonormal
 from evenhand.statistics.mixed.criterion import Criterion
 from evenhand.statistics.mixed.estimates import MixedFit, exact_fit, failed_fit, mixed_fit
@@ -25,10 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    import polars as pl
     from numpy.typing import NDArray
 
-_CONSTANT = 1e-12
+_CONSTANT = 1e-13
 _RANK_LOST = 1e-6
 
 
@@ -39,6 +40,8 @@ class MixedModel:
     Attributes:
         coef_names: Names of the coefficients, p of them.
         lost: Coefficients that are sums of others.
+        formula: What was laid out.
+        absorb: The column that is absorbed, or None.
         blocks: The random terms.
         design: The fixed columns, shape (n, p).
         x: The same, orthonormal over all rows, shape (n, p).
@@ -56,6 +59,8 @@ class MixedModel:
 
     coef_names: tuple[str, ...]
     lost: tuple[str, ...]
+    formula: Formula
+    absorb: str | None
     blocks: tuple[RandomBlock, ...]
     design: NDArray[np.float64]
     x: NDArray[np.float64]
@@ -110,11 +115,16 @@ class MixedModel:
             raise InputError(
                 f"there is no column {column!r} in the model", where="mixed", mend="Name a column of the formula"
             )
-        out = (self.table[column] == level).to_numpy()
+        held = self.table[column]
+        if level is None:
+            out = held.is_null().to_numpy()
+        else:
+            alike = held.cast(pl.String) == level if isinstance(level, str) else held == level
+            out = alike.fill_null(value=False).to_numpy()
         if not out.any():
             raise InputError(f"no row has {level!r} in {column}", where="mixed", mend="Name a level that is there")
         with single_threaded():
-            return self._without(out).fit(start)
+            return self._without(out, column).fit(start)
 
     def with_outcome(self, y: NDArray[np.float64]) -> MixedModel:
         """The same design with another outcome, as simulations ask for.
@@ -122,6 +132,7 @@ class MixedModel:
         Args:
             y: The outcome by row of `table`, shape (n,).
         """
+        y = np.asarray(y, dtype=np.float64)
         if y.shape != self.y.shape or not np.isfinite(y).all():
             raise InputError(
                 f"an outcome of shape {y.shape} for {len(self.y)} rows, or one that is not finite",
@@ -134,10 +145,14 @@ class MixedModel:
 
     def _optimum(self, kept: Sequence[int], start: WarmStart | None) -> Optimum:
         criterion = Criterion(self.products.of_terms(kept), [self.blocks[i].width for i in kept], reml=self.reml)
-        fits = start is not None and len(start.theta) == criterion.parameters
-        return minimise(criterion, start if fits else None)
+        size = criterion.parameters
+        return minimise(criterion, start if start is not None and start.fits(size) else None)
 
-    def _without(self, out: NDArray[np.bool_]) -> MixedModel:
+    def _without(self, out: NDArray[np.bool_], column: str) -> MixedModel:
+        # Without a level of a factor the others are coded anew: the level may be their reference.
+        if column in self.levels:
+            with suppress(InputError):
+                return self._coded_anew(~out)
         # The mean of a group changes with its rows: nothing can be taken away from what is centred.
         if self.absorbed is not None:
             return self._of_rows(~out)
@@ -147,8 +162,20 @@ class MixedModel:
         rest = ~out
         if products.n <= len(self.coef_names) or np.linalg.eigvalsh(products.xx)[0] < _RANK_LOST:
             return self._of_rows(rest)
-        kept = {"design": self.design[rest], "x": self.x[rest], "y": self.y[rest]}
-        return replace(self, **kept, products=products, table=self.table.filter(rest))
+        products, step = products.orthonormal()
+        kept = {"design": self.design[rest], "x": self.x[rest] @ step, "y": self.y[rest], "turn": self.turn @ step}
+        offset = np.linalg.solve(step, self.offset)
+        return replace(self, **kept, offset=offset, products=products, table=self.table.filter(rest))
+
+    def _coded_anew(self, rows: NDArray[np.bool_]) -> MixedModel:
+        table = self.table.filter(rows)
+        there = {name: set(table[name].cast(pl.String).to_list()) for name in self.levels}
+        reference = {
+            name: next(level for level in known if level in there[name]) for name, known in self.levels.items()
+        }
+        laid = build_matrices(table, self.formula, reference=reference, also=_also(self.absorb))
+        found = _lay_out(laid, self.formula, self.absorb, reml=self.reml)
+        return replace(found, remarks=(*self.remarks, *(note for note in found.remarks if note not in self.remarks)))
 
     def _of_rows(self, rows: NDArray[np.bool_]) -> MixedModel:
         """The model of some of the rows, laid out anew."""
@@ -156,7 +183,7 @@ class MixedModel:
         table = self.table.filter(rows)
         laid = Matrices(self.y[rows], self.design[rows], self.coef_names, self.levels, table, 0, self.remarks)
         absorbed = None if self.absorbed is None else np.unique(self.absorbed[rows], return_inverse=True)[1]
-        return _assemble(laid, blocks, absorbed, reml=self.reml)
+        return _assemble(laid, self.formula, self.absorb, blocks, absorbed, reml=self.reml)
 
 
 def fit_mixed(
@@ -204,15 +231,9 @@ def lay_out_mixed(
         raise InputError(
             "there is no random term", where="formula", mend="Add one as in '(1|name)', or use fit_clustered"
         )
-    laid = build_matrices(data, parsed, reference=reference, also=() if absorb is None else (absorb,))
+    laid = build_matrices(data, parsed, reference=reference, also=_also(absorb))
     with single_threaded():
-        blocks = [random_block(laid.table, term, laid.levels) for term in parsed.random]
-        if absorb is None:
-            return _assemble(laid, blocks, None, reml=reml)
-        groups, count = level_codes(laid.table[absorb])
-        remark = f"a fixed effect for each of {count} levels of {absorb} is taken out"
-        laid = replace(laid, remarks=(*laid.remarks, remark))
-        return _assemble(laid, blocks, groups, reml=reml)
+        return _lay_out(laid, parsed, absorb, reml=reml)
 
 
 def leave_one_out(model: MixedModel, fit: MixedFit, column: str) -> dict[str, MixedFit]:
@@ -230,8 +251,13 @@ def leave_one_out(model: MixedModel, fit: MixedFit, column: str) -> dict[str, Mi
         raise InputError(
             f"there is no column {column!r} in the model", where="mixed", mend="Name a column of the formula"
         )
-    levels = model.table[column].unique().sort().to_list()
-    return {str(level): model.without(column, level, fit.warm_start) for level in levels}
+    found: dict[str, MixedFit] = {}
+    for level in model.table[column].unique().sort().to_list():
+        try:
+            found[str(level)] = model.without(column, level, fit.warm_start)
+        except InputError as problem:
+            found[str(level)] = failed_fit(model, {}, f"without {level}: {problem.what}")
+    return found
 
 
 @functools.cache
@@ -248,8 +274,28 @@ def single_threaded() -> AbstractContextManager[object]:
     return _controller().limit(limits=1, user_api="blas")
 
 
+def _also(absorb: str | None) -> tuple[str, ...]:
+    return () if absorb is None else (absorb,)
+
+
+def _lay_out(laid: Matrices, formula: Formula, absorb: str | None, *, reml: bool) -> MixedModel:
+    blocks = [random_block(laid.table, term, laid.levels) for term in formula.random]
+    if absorb is None:
+        return _assemble(laid, formula, None, blocks, None, reml=reml)
+    groups, count = level_codes(laid.table[absorb])
+    remark = f"a fixed effect for each of {count} levels of {absorb} is taken out"
+    laid = replace(laid, remarks=(*laid.remarks, remark))
+    return _assemble(laid, formula, absorb, blocks, groups, reml=reml)
+
+
 def _assemble(
-    laid: Matrices, blocks: Sequence[RandomBlock], absorbed: NDArray[np.int64] | None, *, reml: bool
+    laid: Matrices,
+    formula: Formula,
+    absorb: str | None,
+    blocks: Sequence[RandomBlock],
+    absorbed: NDArray[np.int64] | None,
+    *,
+    reml: bool,
 ) -> MixedModel:
     names = laid.coef_names
     centred = _centred(laid.x, absorbed)
@@ -270,6 +316,8 @@ def _assemble(
     return MixedModel(
         coef_names=tuple(names[k] for k in kept),
         lost=tuple(lost),
+        formula=formula,
+        absorb=absorb,
         blocks=tuple(blocks),
         design=design,
         x=columns,

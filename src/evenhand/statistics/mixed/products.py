@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.statistics.matrices import design_matrix, level_codes
+from evenhand.errors import InputError
+from evenhand.statistics.matrices import design_matrix, independent, level_codes, orthonormal
 
 _ROUNDING = 1e-13
 
@@ -34,8 +35,8 @@ class RandomBlock:
         effects: What varies, k names.
         codes: The level of each row, shape (n,).
         size: Levels, q.
-        design: What varies by row, shape (n, k), each column scaled to a mean square of one.
-        scales: What the columns were divided by, shape (k,).
+        design: What varies by row, shape (n, k): columns of mean square one, uncorrelated where they can be.
+        turn: Effects are `turn @` those of `design`, shape (k, k).
     """
 
     label: str
@@ -44,7 +45,7 @@ class RandomBlock:
     codes: NDArray[np.int64]
     size: int
     design: NDArray[np.float64]
-    scales: NDArray[np.float64]
+    turn: NDArray[np.float64]
 
     @property
     def width(self) -> int:
@@ -54,7 +55,7 @@ class RandomBlock:
     def of(self, rows: NDArray[np.bool_]) -> RandomBlock:
         """The same term in some of the rows; levels keep their numbers."""
         return RandomBlock(
-            self.label, self.group, self.effects, self.codes[rows], self.size, self.design[rows], self.scales
+            self.label, self.group, self.effects, self.codes[rows], self.size, self.design[rows], self.turn
         )
 
     def sparse(self) -> Any:
@@ -74,10 +75,28 @@ def random_block(table: pl.DataFrame, term: RandomTerm, levels: Mapping[str, tup
         present, codes = np.unique(codes * count + further, return_inverse=True)
         size = len(present)
     design, effects = design_matrix(table, term.terms, levels)
+    if not effects:
+        raise InputError(
+            f"nothing varies in {write_term(term)}",
+            where="formula",
+            mend="Write 1 or a column before the bar",
+        )
+    design, turn = _spread_evenly(design)
+    return RandomBlock(write_term(term), ":".join(term.group), effects, codes, size, design, turn)
+
+
+def _spread_evenly(design: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Columns of mean square one, uncorrelated where none is a sum of others, and what leads to them.
+
+    A covariance of all effects is the same model in any such columns, and years need no centring by hand.
+    """
+    n, k = (int(size) for size in design.shape)
+    if len(independent(design)) == k:
+        columns, turn = orthonormal(design)
+        return columns * np.sqrt(n), turn * np.sqrt(n)
     scales = np.sqrt((design**2).mean(axis=0))
     scales[scales == 0] = 1.0
-    group = ":".join(term.group)
-    return RandomBlock(write_term(term), group, effects, codes, size, design / scales, scales)
+    return design / scales, np.diag(1 / scales)
 
 
 def write_term(term: RandomTerm) -> str:
@@ -167,6 +186,13 @@ class Products:
         zz = {(a, b): self.zz[kept[a], kept[b]] for a, b in pairs}
         zx, zy = tuple(self.zx[i] for i in kept), tuple(self.zy[i] for i in kept)
         return Products(zz, zx, zy, self.xx, self.xy, self.yy, self.n)
+
+    def orthonormal(self) -> tuple[Products, NDArray[np.float64]]:
+        """The same with orthonormal fixed columns, and what leads from the old ones to them, shape (p, p)."""
+        step: NDArray[np.float64] = np.linalg.inv(np.linalg.cholesky(self.xx)).T.astype(np.float64)
+        zx = tuple(part @ step for part in self.zx)
+        xx = step.T @ self.xx @ step
+        return Products(self.zz, zx, self.zy, xx, step.T @ self.xy, self.yy, self.n), step
 
     def with_outcome(self, blocks: Sequence[RandomBlock], x: NDArray[np.float64], y: NDArray[np.float64]) -> Products:
         """The same design with another outcome."""

@@ -68,6 +68,11 @@ class WarmStart:
     theta: NDArray[np.float64]
     curvature: NDArray[np.float64]
 
+    def fits(self, size: int) -> bool:
+        """Whether this is a start for so many parameters."""
+        shapes = self.theta.shape == (size,) and self.curvature.shape == (size, size)
+        return shapes and bool(np.isfinite(self.theta).all() and np.isfinite(self.curvature).all())
+
 
 def minimise(criterion: Criterion, start: WarmStart | None = None) -> Optimum:
     """Find the minimum and certify it.
@@ -84,7 +89,7 @@ def minimise(criterion: Criterion, start: WarmStart | None = None) -> Optimum:
     for _ in range(ESCAPES):
         theta = _descend(criterion, theta, curvature)
         if np.abs(theta).max() > LARGEST_THETA:
-            trouble = "the effects leave no residual: the outcome is an exact sum of them"
+            trouble = "the effects leave no residual to speak of, less than a ten-thousandth of their own spread"
             break
         theta, ranks = _to_boundary(criterion, theta)
         optimum = _polish(criterion, theta, ranks)
@@ -149,7 +154,8 @@ def _descend(
 def _to_boundary(criterion: Criterion, theta: NDArray[np.float64]) -> tuple[NDArray[np.float64], tuple[int, ...]]:
     """Set directions to exactly zero that are near it and are no worse there; and the rank of each term."""
     factors = criterion.unpack(theta)
-    best = criterion.evaluate(theta).value
+    at = criterion.evaluate(theta)
+    best, loss = at.value, _LOSS + at.rounding
     ranks: list[int] = []
     for place, factor in enumerate(factors):
         values, vectors = np.linalg.eigh(factor @ factor.T)
@@ -161,7 +167,7 @@ def _to_boundary(criterion: Criterion, theta: NDArray[np.float64]) -> tuple[NDAr
             trial = [*factors]
             trial[place] = semidefinite_factor((vectors * values) @ vectors.T)
             value = criterion.evaluate(criterion.pack(trial)).value
-            if value > best + _LOSS:
+            if value > best + loss:
                 break
             factors, best, rank = trial, min(best, value), rank - 1
         ranks.append(rank)
@@ -237,13 +243,12 @@ def _try_step(
     criterion: Criterion, theta: NDArray[np.float64], at: Evaluation, step: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], Evaluation]:
     """The step, halved until the criterion does not rise by more than rounding."""
-    rounding = 1e-12 * abs(at.value) + 1e-12
     for _ in range(20):
         try:
             found = criterion.evaluate(theta + step)
         except np.linalg.LinAlgError:
             found = None
-        if found is not None and found.value <= at.value + rounding:
+        if found is not None and found.value <= at.value + at.rounding:
             return theta + step, found
         step = step / 2
     return theta, at
