@@ -13,17 +13,27 @@ import os
 # Read when numpy is imported.
 os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
+import functools
 import json
 import sys
-from dataclasses import dataclass, replace
 from math import inf
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import polars as pl
 
 from benchmarks import _peers
+from benchmarks._estimator_data import (
+    CROSSED,
+    DATA,
+    RANK,
+    RATE,
+    WITH_MODEL,
+    WITH_POSITION,
+    mixed_cases,
+    read,
+    simulated,
+)
 from benchmarks._peers import Estimates, best_of
 from evenhand.statistics import (
     correct,
@@ -40,33 +50,27 @@ from evenhand.statistics import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from evenhand.statistics import MixedFit, MixedModel
+    from evenhand.statistics import MixedFit, MixedModel, WildTest
     from evenhand.statistics.rank_likelihood import Ties
 
-DATA = Path(__file__).parents[1] / "tests" / "data"
 RUNS = 5
 SIMULATED, SIMULATED_BY_PEER = 20, 3
 WILD_BY_PEER = 20
-REFERENCE = {"race": "white", "gender": "F", "stratum": "low", "category": "c1", "framing": "neutral"}
-WITH_MODEL = {**REFERENCE, "model": "m00"}
-WITH_POSITION = {**WITH_MODEL, "position": "1"}
-FIXED = "race + gender + stratum + category + framing"
-CROSSED = "(1|profile) + (1|name) + (1|bundle)"
-RATE = f"y ~ {FIXED} + model"
-RANK = f"score ~ {FIXED} + position + model"
+_Found = TypeVar("_Found")
 
 
 def main(*, slow: bool) -> None:
     """Print every table."""
     in_r = _peers.installed_in_r()
     versions = ", ".join(f"{name} {version}".removeprefix("R ") for name, version in in_r.items())
-    print(f"One BLAS thread for all; seconds on the clock, ours the best of {RUNS} from a polars frame, R's of "
-          f"{_peers.R_RUNS} from a data frame.")  # fmt: skip
-    print(f"R: {versions or 'Rscript is not found: agreement is with its stored results, without times'}.\n")
+    print(f"One BLAS thread for all. Seconds are of the processor (user and system, all threads together), so that a "
+          f"busy machine\nspoils them less: ours the best of {RUNS} from a polars frame, R's of {_peers.R_RUNS} from a "
+          "data frame (of fewer where they take 10 s).")  # fmt: skip
+    print(f"R here: {versions or 'Rscript is not found: agreement is with its stored results, without times'}.\n")
     mixed_models(in_r, slow=slow)
     refits(in_r)
     clustered()
@@ -74,39 +78,13 @@ def main(*, slow: bool) -> None:
     small_statistics()
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A mixed model to fit.
-
-    Attributes:
-        label: What the tables call it.
-        data: The rows.
-        formula: The model.
-        reference: Reference levels.
-        stored: Where `lme4.json` has the fit; empty where it has none.
-        target: Seconds it may take; None where there is no target.
-        crossed: The intercepts that statsmodels is to fit; empty for none.
-        slow: Whether statsmodels takes minutes.
-    """
-
-    label: str
-    data: pl.DataFrame
-    formula: str
-    reference: Mapping[str, str]
-    stored: tuple[str, ...] = ()
-    target: float | None = None
-    crossed: tuple[str, ...] = ()
-    slow: bool = False
-
-
 def mixed_models(in_r: Mapping[str, str], *, slow: bool) -> None:
     """Fits of every case by us, by lme4, and by statsmodels where it ends in reasonable time."""
     stored = json.loads((DATA / "mixed" / "lme4.json").read_text(encoding="utf-8"))
     rows: list[list[str]] = []
-    for case in _cases():
-        ours = _as_estimates(fit_mixed(case.data, case.formula, reference=case.reference))
-        seconds = best_of(RUNS, lambda case=case: fit_mixed(case.data, case.formula, reference=case.reference))
-        ours = replace(ours, seconds=seconds)
+    for case in mixed_cases():
+        fit, seconds = _timed(functools.partial(fit_mixed, case.data, case.formula, reference=case.reference))
+        ours = Estimates(fit.coef_names, fit.beta, fit.std_errors, fit.df_satterthwaite, fit.criterion, seconds)
         start = [case.label, _seconds(seconds), _target(case.target)]
         if {"lme4", "lmerTest"} <= in_r.keys():
             told = _peers.mixed_in_r(case.data, case.formula, case.reference)
@@ -137,111 +115,73 @@ def refits(in_r: Mapping[str, str]) -> None:
     """Leaving out each name in turn, and new outcomes simulated from the fit."""
     rows: list[list[str]] = []
     for label, data, formula, reference, targets in (
-        ("2,400 rows", _read("rate_balanced"), f"{RATE} + {CROSSED}", WITH_MODEL, (None, None)),
-        ("15,000 rows", _read("rank_like"), f"{RANK} + {CROSSED}", WITH_POSITION, (1.0, 0.020)),
+        ("2,400 rows", read("rate_balanced"), f"{RATE} + {CROSSED}", WITH_MODEL, (None, None)),
+        ("15,000 rows", read("rank_like"), f"{RANK} + {CROSSED}", WITH_POSITION, (1.0, 0.020)),
     ):
         model = lay_out_mixed(data, formula, reference=reference)
         fit = model.fit()
-        without = leave_one_out(model, fit, "name")
         outcomes = [simulated(model, fit, np.random.default_rng(seed)) for seed in range(SIMULATED)]
-        again = [model.with_outcome(y).fit(fit.warm_start) for y in outcomes]
-        each = best_of(RUNS, lambda model=model, fit=fit: leave_one_out(model, fit, "name"))
-        refit = best_of(
-            RUNS,
-            lambda model=model, fit=fit, outcomes=outcomes: [
-                model.with_outcome(y).fit(fit.warm_start) for y in outcomes
-            ],
-        )
         told: dict[str, list[str]] = {}
         if {"lme4", "lmerTest"} <= in_r.keys():
-            sent = data.with_columns(
-                **{f"simulated{k}": pl.Series(y) for k, y in enumerate(outcomes[:SIMULATED_BY_PEER])}
-            )
-            told = _peers.mixed_in_r(sent, formula, reference, without="name")
-        first = next(iter(without.values()))
-        rows.append(
-            _refit_row(
-                f"{len(without)} fits without one name, {label}",
-                each,
-                targets[0],
-                told,
-                "without",
-                [first],
-                len(without),
-            )
-        )
-        rows.append(
-            _refit_row(
-                f"one simulated refit, {label}",
-                refit / SIMULATED,
-                targets[1],
-                told,
-                "refit",
-                again[:SIMULATED_BY_PEER],
-                1,
-            )
-        )
+            sent = [pl.Series(f"simulated{k}", y) for k, y in enumerate(outcomes[:SIMULATED_BY_PEER])]
+            told = _peers.mixed_in_r(data.with_columns(sent), formula, reference, without="name")
+        without, seconds = _timed(functools.partial(leave_one_out, model, fit, "name"))
+        row = [f"{len(without)} fits without one name, {label}", _seconds(seconds), _target(targets[0])]
+        one = next(iter(without.values()))
+        rows.append(row + _beside_refits(seconds, told, "without", [one], len(without)))
+        again, seconds = _timed(functools.partial(_refitted, model, fit, outcomes))
+        seconds /= SIMULATED
+        row = [f"one simulated refit, {label}", _seconds(seconds), _target(targets[1])]
+        rows.append(row + _beside_refits(seconds, told, "refit", again[:SIMULATED_BY_PEER], 1))
     print("### Mixed models: refits of a model laid out once\n")
     _table("what | ours, s | target, s | lme4, s | ratio | coefficients, SE", rows)
     print(f"Ours: `leave_one_out`; `with_outcome(y).fit(warm_start)`, the mean of {SIMULATED} outcomes. lme4: one fit "
-          f"of the rows\nwithout a name, times 40; `refit`, the mean of {SIMULATED_BY_PEER}.\n")  # fmt: skip
+          f"of the rows\nwithout the first name, times 40; `refit`, the mean of {SIMULATED_BY_PEER}.\n")  # fmt: skip
 
 
 def clustered() -> None:
     """Least squares with clustered errors, and the wild bootstrap."""
     stored = json.loads((DATA / "ols_cluster.json").read_text(encoding="utf-8"))["fits"]
     rows: list[list[str]] = []
-    for label, name, data, formula, reference in (
-        ("2,400 rows, 120 clusters", "rate", _read("rate_balanced"), RATE, WITH_MODEL),
-        ("15,000 rows, 750 clusters", "rank", _read("rank_like"), RANK, WITH_POSITION),
+    for label, golden, data, formula, reference in (
+        ("2,400 rows, 120 clusters", stored["rate"], read("rate_balanced"), RATE, WITH_MODEL),
+        ("15,000 rows, 750 clusters", stored["rank"], read("rank_like"), RANK, WITH_POSITION),
     ):
-        for errors in ("cr1", "cr2"):
-
-            def fitted(
-                data: pl.DataFrame = data, formula: str = formula, reference: Any = reference, errors: Any = errors
-            ) -> Any:
-                return fit_clustered(data, formula, cluster="bundle", errors=errors, reference=reference)
-
-            fit, seconds = fitted(), best_of(RUNS, fitted)
+        arguments: dict[str, Any] = {"cluster": "bundle", "reference": reference}
+        for errors, where in (("cr1", "sandwich, stored"), ("cr2", "clubSandwich, stored")):
+            fit, seconds = _timed(functools.partial(fit_clustered, data, formula, errors=errors, **arguments))
             ours = Estimates(fit.coef_names, fit.beta, fit.std_errors, fit.df, seconds=seconds)
             start = [f"{errors}, {label}", _seconds(seconds)]
-            df = f"df_{errors}"
-            peer = _peers.from_stored(stored[name], std_error=f"se_{errors}", df=df)
-            where = "sandwich, stored" if errors == "cr1" else "clubSandwich, stored"
+            peer = _peers.from_stored(golden, std_error=f"se_{errors}", df=f"df_{errors}")
             rows.append([*start, where, *_without_criterion(_beside(ours, peer))])
             if errors == "cr1":
                 peer = _peers.clustered_in_statsmodels(data, formula, "bundle", reference, RUNS)
                 rows.append([*start, "statsmodels", *_without_criterion(_beside(ours, peer))])
-        rows.append(_wild_row(label, data, formula, reference))
+        rows.append(_wild_row(label, data, formula, arguments))
     print("### Clustered least squares\n")
     _table("what | ours, s | peer | peer, s | ratio | coefficients, SE | SE, relative | df, relative", rows)
-    print(f"statsmodels is timed from a pandas frame by its formula; its wild bootstrap, refits with clustered errors, "
-          f"is\nscaled from {WILD_BY_PEER} replicates.\n")  # fmt: skip
+    print(f"statsmodels is timed from a pandas frame of strings by its formula; its wild bootstrap, refits with "
+          f"clustered errors, is\nscaled from {WILD_BY_PEER} replicates.\n")  # fmt: skip
 
 
 def rankings(in_r: Mapping[str, str]) -> None:
     """Rank-ordered logits by treatment of ties."""
     stored = json.loads((DATA / "rank_like.coxph.json").read_text(encoding="utf-8"))["fits"]
-    data = _read("rank_like").with_columns(call=pl.concat_str("bundle", "model", separator=" "))
+    data = read("rank_like").with_columns(call=pl.concat_str("bundle", "model", separator=" "))
     reference = {"race": "white", "position": "1"}
     rows: list[list[str]] = []
     cases: tuple[tuple[str, str, Ties, str], ...] = (
-        ("no ties", "rank_strict", "efron", "strict_pooled"),
-        ("ties, exact", "rank", "exact", "ties_exact_marginal"),
-        ("ties, efron", "rank", "efron", "ties_efron"),
-        ("ties, breslow", "rank", "breslow", "ties_breslow"),
+        ("none", "rank_strict", "efron", "strict_pooled"),
+        ("exact", "rank", "exact", "ties_exact_marginal"),
+        ("efron", "rank", "efron", "ties_efron"),
+        ("breslow", "rank", "breslow", "ties_breslow"),
     )
     for label, outcome, ties, name in cases:
-
-        def fitted(breaks: int = 0, outcome: str = outcome, ties: Ties = ties) -> Any:
-            formula = f"{outcome} ~ race + position"
-            return fit_rank_logit(
-                data, formula, ranking="call", cluster="bundle", ties=ties, reference=reference, breaks=breaks
-            )
-
-        fit, seconds = fitted(), best_of(RUNS, fitted)
+        arguments: dict[str, Any] = {"ranking": "call", "cluster": "bundle", "ties": ties, "reference": reference}
+        fitted = functools.partial(fit_rank_logit, data, f"{outcome} ~ race + position", **arguments)
+        fit, seconds = _timed(functools.partial(fitted, breaks=0))
+        broken = _seconds(_timed(fitted)[1]) if outcome == "rank" else "-"
         ours = Estimates(fit.coef_names, fit.beta, fit.std_errors, criterion=fit.log_likelihood, seconds=seconds)
-        broken = _seconds(best_of(RUNS, lambda fitted=fitted: fitted(10))) if outcome == "rank" else "-"
         start = [label, _seconds(seconds), "0.1", broken]
         if ties == "exact" or "survival" not in in_r:
             peer = _peers.from_stored(stored[name], std_error="se_robust", criterion="loglik")
@@ -289,66 +229,9 @@ def small_statistics() -> None:
     _table("what | R | values | largest relative difference", rows)
 
 
-def simulated(model: MixedModel, fit: MixedFit, rng: np.random.Generator) -> NDArray[np.float64]:
-    """An outcome drawn from a fit with random intercepts, shape (n,)."""
-    drawn = model.design @ fit.beta + fit.sigma * rng.standard_normal(len(model.y))
-    for block in model.blocks:
-        drawn += np.sqrt(fit.variances[block.group]) * rng.standard_normal(block.size)[block.codes]
-    return drawn
-
-
-def large_table(*, bundles: int = 750, models: int = 14, seed: int = 84_000) -> pl.DataFrame:
-    """Scores of 4 applications, one of each race, in every bundle, model and framing: 84,000 rows.
-
-    A bundle has one profile (12, in 3 strata of 4 categories), one gender, and 4 names of 5 for each race and gender.
-    """
-    rng = np.random.default_rng(seed)
-    races, race_effects = np.array(["white", "black", "hispanic", "asian"]), np.array([0.0, -0.3, -0.15, 0.1])
-    profile, gender = rng.integers(12, size=bundles), rng.integers(2, size=bundles)
-    # Names are numbered by race, then gender, then place.
-    name = np.arange(4) * 10 + gender[:, None] * 5 + rng.integers(5, size=(bundles, 4))
-    bundle, model, framing, race = (part.ravel() for part in np.indices((bundles, models, 2, 4)))
-    call = (bundle * models + model) * 2 + framing
-    position = rng.permuted(np.tile(np.arange(4), (bundles * models * 2, 1)), axis=1).ravel()
-    stratum, category = profile[bundle] // 4, profile[bundle] % 4
-    score = 5 + race_effects[race] - 0.12 * gender[bundle] - 0.25 * framing - 0.1 * position + 0.35 * model
-    score += np.array([0.0, 0.8, 1.7])[stratum] + np.array([0.0, 0.25, -0.2, 0.1])[category]
-    for sd, codes in ((0.4, profile[bundle]), (0.15, name[bundle, race]), (0.5, bundle), (0.3, call)):
-        score += sd * rng.standard_normal(codes.max() + 1)[codes]
-    score += 0.8 * rng.standard_normal(len(score))
-    numbered = {"model": ("m", model), "bundle": ("b", bundle), "profile": ("p", profile[bundle])}
-    numbered |= {"category": ("c", category + 1), "name": ("n", name[bundle, race]), "call": ("k", call)}
-    return pl.DataFrame(
-        {column: [f"{letter}{code:02d}" for code in codes.tolist()] for column, (letter, codes) in numbered.items()}
-        | {
-            "race": races[race],
-            "gender": np.array(["F", "M"])[gender[bundle]],
-            "stratum": np.array(["low", "mid", "high"])[stratum],
-            "framing": np.array(["neutral", "charged"])[framing],
-            "position": position + 1,
-            "score": score.round(3),
-        }
-    )
-
-
-def _cases() -> tuple[Case, ...]:
-    rank, groups = _read("rank_like"), ("profile", "name", "bundle")
-    called = rank.with_columns(call=pl.concat_str("bundle", "model", separator=" "))
-    large = large_table()
-    ranked, sloped = f"{RANK} + {CROSSED}", f"y ~ {FIXED} + {CROSSED} + (1 + race|model)"
-    return (
-        Case("rate_balanced, 2,400 rows", _read("rate_balanced"), f"{RATE} + {CROSSED}", WITH_MODEL,
-             ("rate_balanced", "full"), crossed=groups),
-        Case("rank_like, 15,000 rows", rank, ranked, WITH_POSITION, ("rank_like", "full"), 0.1, groups, slow=True),
-        Case("rank_like with (1\\|call)", called, f"{ranked} + (1|call)", WITH_POSITION, ("rank_like", "call"), 0.1),
-        Case("slopes, (1 + race\\|model), 6,720 rows", _read("mixed/slopes"), sloped, REFERENCE, ("slopes", "full")),
-        Case("generated, 84,000 rows", large, ranked, WITH_POSITION, target=0.3),
-        Case("generated with (1\\|call)", large, f"{ranked} + (1|call)", WITH_POSITION, target=0.3),
-    )  # fmt: skip
-
-
-def _as_estimates(fit: MixedFit) -> Estimates:
-    return Estimates(fit.coef_names, fit.beta, fit.std_errors, fit.df_satterthwaite, fit.criterion)
+def _timed(call: Callable[[], _Found]) -> tuple[_Found, float]:
+    """What a call returns, and the processor seconds of its cheapest run."""
+    return call(), best_of(RUNS, call)
 
 
 def _beside(ours: Estimates, peer: Estimates) -> list[str]:
@@ -374,39 +257,36 @@ def _without_criterion(cells: list[str]) -> list[str]:
 
 
 def _times(ours: float | None, peer: float | None) -> list[str]:
-    return ["-", "-"] if ours is None or peer is None else [_seconds(peer), f"{peer / ours:.0f}"]
+    return ["-", "-"] if ours is None or peer is None else [_seconds(peer), _seconds(peer / ours)]
 
 
-def _refit_row(
-    label: str,
-    seconds: float,
-    target: float | None,
-    told: Mapping[str, Sequence[str]],
-    key: str,
-    fits: Sequence[MixedFit],
-    times: int,
+def _refitted(model: MixedModel, fit: MixedFit, outcomes: Sequence[NDArray[np.float64]]) -> list[MixedFit]:
+    return [model.with_outcome(y).fit(fit.warm_start) for y in outcomes]
+
+
+def _beside_refits(
+    seconds: float, told: Mapping[str, Sequence[str]], key: str, fits: Sequence[MixedFit], times: int
 ) -> list[str]:
-    start = [label, _seconds(seconds), _target(target)]
+    """Seconds of lme4 for so many refits, ratio, and the largest difference of coefficients."""
     if not told:
-        return [*start, "-", "-", "-"]
+        return ["-", "-", "-"]
     names = told["names"]
     theirs = _peers.numbers(told[f"{key}_beta"]).reshape(len(fits), len(names))
-    apart = max(
-        np.abs((fit.beta[[fit.coef_names.index(name) for name in names]] - beta) / fit.std_errors.min()).max()
-        for fit, beta in zip(fits, theirs, strict=True)
-    )
-    return [*start, *_times(seconds, float(told[f"{key}_seconds"][0]) * times), f"{apart:.0e}"]
+    apart = 0.0
+    for fit, beta in zip(fits, theirs, strict=True):
+        order = [fit.coef_names.index(name) for name in names]
+        apart = max(apart, float(np.abs((fit.beta[order] - beta) / fit.std_errors[order]).max()))
+    return [*_times(seconds, float(told[f"{key}_seconds"][0]) * times), f"{apart:.0e}"]
 
 
-def _wild_row(label: str, data: pl.DataFrame, formula: str, reference: Mapping[str, str]) -> list[str]:
-    def test() -> Any:
-        rng = np.random.default_rng(1)
-        return wild_cluster_test(data, formula, cluster="bundle", term="raceblack", rng=rng, reference=reference)
+def _wild_row(label: str, data: pl.DataFrame, formula: str, arguments: Mapping[str, Any]) -> list[str]:
+    def test() -> WildTest:
+        return wild_cluster_test(data, formula, term="raceblack", rng=np.random.default_rng(1), **arguments)
 
-    seconds, replicates = best_of(RUNS, test), test().replicates
-    peer = _peers.wild_in_statsmodels(data, formula, "bundle", WILD_BY_PEER) * replicates
-    return [f"wild test, {replicates:,} replicates, {label}", _seconds(seconds), "statsmodels, scaled",
-            *_times(seconds, peer), "-", "-", "-"]  # fmt: skip
+    found, seconds = _timed(test)
+    peer = _peers.wild_in_statsmodels(data, formula, arguments["cluster"], WILD_BY_PEER) * found.replicates
+    start = [f"wild test, {found.replicates:,} replicates, {label}", _seconds(seconds), "statsmodels, scaled"]
+    return [*start, *_times(seconds, peer), "-", "-", "-"]
 
 
 def _two_one_sided(case: Mapping[str, Any]) -> list[float]:
@@ -423,12 +303,8 @@ def _relative(ours: Sequence[float], theirs: Sequence[float]) -> float:
     return float(np.abs((a - b) / np.where(b == 0, 1.0, b)).max())
 
 
-def _read(name: str) -> pl.DataFrame:
-    return pl.read_csv(DATA / f"{name}.csv.gz")
-
-
 def _seconds(seconds: float) -> str:
-    return f"{seconds:.2g}" if seconds < 10 else f"{seconds:.0f}"
+    return f"{seconds:#.2g}" if seconds < 10 else f"{seconds:.0f}"
 
 
 def _target(seconds: float | None) -> str:

@@ -518,4 +518,5 @@ def test_profiles_that_lie_far_apart_leave_the_rest_to_be_told(seed):
     assert fit.converged
     flat = fit_mixed(table.with_columns(y=pl.col("y") - 100 * pl.col("profile")), formula, reference={"race": "0"})
     np.testing.assert_allclose(fit.beta[1:], flat.beta[1:], atol=1e-3 * flat.std_errors[1:].min())
-    np.testing.assert_allclose(fit.std_errors[1:], flat.std_errors[1:], rtol=1e-3)
+    # Without that distance the profile variance may be estimated at zero, which lends profiles' means some weight.
+    np.testing.assert_allclose(fit.std_errors[1:], flat.std_errors[1:], rtol=2e-2)
