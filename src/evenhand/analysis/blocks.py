@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evenhand.analysis import verdict
+from evenhand.analysis import audit_effects, extensions, impact, recognition, validity, variants, variation, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,11 +18,29 @@ if TYPE_CHECKING:
 
     from evenhand.analysis.material import Material
 
+
+def _unanswered(material: Material) -> pl.DataFrame:
+    return validity.unanswered_by_group(material.outcomes, seed=material.setting.seed)
+
+
 BLOCKS: Mapping[str, Callable[[Material], pl.DataFrame]] = {
     "verdict": verdict.planned_contrasts,
     "contrasts": verdict.contrasts,
     "left_out": verdict.left_out,
     "decisions": verdict.decision_checks,
+    "position": audit_effects.position_effect,
+    "wording": variants.wording_effects,
+    "tools": variants.tool_effects,
+    "audit_against_demographics": audit_effects.audit_against_demographics,
+    "ties": audit_effects.tie_rates,
+    "recognition": recognition.recognition,
+    "precision": extensions.precision,
+    "reasoning": extensions.reasoning_rerun,
+    "aid_replication": extensions.aid_replication,
+    "unanswered": _unanswered,
+    "impact_ratios": impact.impact_ratios,
+    "run_variance": variation.run_variance,
+    "arity_null": variation.arity_null,
 }
 """By name, in the order in which they are answered and read."""
 
