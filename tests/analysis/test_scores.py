@@ -11,6 +11,7 @@ from polars.testing import assert_frame_equal
 
 from evenhand.analysis import scores as scoring
 from evenhand.analysis.denominators import POOLS, Denominators
+from evenhand.analysis.floors import FLOORS
 from evenhand.analysis.pillars import demographic_bias
 from evenhand.analysis.scores import published_leaderboard, score, write_scores
 from evenhand.errors import EvenhandError, InputError, OutcomesError
@@ -125,7 +126,7 @@ def test_the_frozen_denominators_and_leaderboard_are_the_published_ones(shared, 
 def test_the_published_leaderboard_has_fourteen_models_in_the_columns_of_scores(scored):
     table = published_leaderboard()
     assert table.height == 14
-    assert set(scored.rows.columns) - {"n_rows", "n_valid", "pools"} <= set(table.columns)
+    assert set(scored.rows.columns) - {"n_rows", "n_valid", "pools", *FLOORS} <= set(table.columns)
     opus = table.row(by_predicate=pl.col("model") == "claude-opus-4-6", named=True)
     assert [round(opus[pillar], 3) for pillar in PILLARS] == [0.025, 1.304, 0.809, 0.946]
 

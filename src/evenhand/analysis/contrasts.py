@@ -162,3 +162,17 @@ def group_differences(
         groups = ((means @ masks) / weights).astype(np.float64)
     a, b, c, d = (groups[:, columns] for columns in plan.terms)
     return (a - b) - (c - d)
+
+
+def difference_weights(filled: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """What each cell's mean counts for in each difference.
+
+    Args:
+        filled: Shape (40,): which cells are populated.
+
+    Returns:
+        Shape (40, 25); zero in cells that are not populated. A group without a populated cell adds nothing.
+    """
+    plan = _plan(len(CONTRASTS))
+    members = plan.masks * filled[:, None]
+    return members / np.maximum(members.sum(axis=0), 1) @ plan.signs

@@ -27,7 +27,26 @@ _LEVELS = {
     "framing": FRAMINGS,
 }
 _VALUES = ("rating", "rank", "dollars")
-_NEEDED = ("model", "wording_variant", "unit_id", "valid", *_LEVELS, *_VALUES)
+_NEEDED = ("model", "wording_variant", "unit_id", "scenario_id", "valid", *_LEVELS, *_VALUES)
+_UNIT = ("task", "bundle_type", "unit")
+
+
+@dataclass(frozen=True, slots=True)
+class Exchangeable:
+    """What chance alone could have labelled otherwise: groups of one bundle configuration, stimuli of one template.
+
+    A configuration is one setting of what a pool holds fixed (Lukk 2026, appendix G), all its versions together. Over
+    them groups are balanced against positions and scenarios, and stay so when groups trade places.
+
+    Attributes:
+        blocks: Shape (items,), ascending: the configuration or template of each item.
+        cells: Shape (items,): the cell of each item. Within a block cells differ in race and gender only.
+        totals: Shape (items, 2): the sum of outcomes of each item, then their number.
+    """
+
+    blocks: NDArray[np.intp]
+    cells: NDArray[np.intp]
+    totals: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +60,7 @@ class Stratum:
         count: How many outcomes there are.
         total: Their sum.
         squares: The sum of their squares.
+        exchangeable: The same outcomes, by what can trade labels where groups do not matter.
     """
 
     cells: NDArray[np.intp]
@@ -48,6 +68,7 @@ class Stratum:
     count: int
     total: int
     squares: int
+    exchangeable: Exchangeable
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +105,8 @@ def observe(outcomes: pl.DataFrame, *, where: str = "outcomes") -> Observations:
         _code("model", models),
         *(_code(column, levels) for column, levels in _LEVELS.items()),
         _unit(rows).alias("unit"),
+        _arm(rows).alias("arm"),
+        _code("scenario_id", rows["scenario_id"].drop_nulls().unique().sort().to_list()).alias("scenario"),
         _value().alias("value"),
         "valid",
     )
@@ -92,7 +115,7 @@ def observe(outcomes: pl.DataFrame, *, where: str = "outcomes") -> Observations:
             raise _unknown_labels(rows, column, where=where)
     counts = np.bincount(codes["model"].to_numpy(), minlength=len(models)).tolist()
     _check_values(rows, codes, where=where)
-    codes = codes.filter("valid")
+    codes = codes.join(_configurations(codes), on=_UNIT, how="left", maintain_order="left").filter("valid")
     if not codes.height:
         raise OutcomesError(
             "there is no valid row to score", where=where, mend="Score outcomes of rate, rank or allocate"
@@ -166,11 +189,29 @@ def _code(column: str, levels: Sequence[str]) -> pl.Expr:
     return pl.col(column).cast(pl.Enum(levels), strict=False).to_physical().cast(pl.Int64)
 
 
+def _arm(rows: pl.DataFrame) -> pl.Expr:
+    arms = rows["arm"].fill_null("").unique().sort().to_list()
+    return pl.col("arm").fill_null("").cast(pl.Enum(arms)).to_physical().cast(pl.Int64)
+
+
 def _unit(rows: pl.DataFrame) -> pl.Expr:
     """A number for each unit, ascending by unit id and then arm, whatever the order of rows."""
-    arms = rows["arm"].fill_null("").unique().sort().to_list()
-    arm = pl.col("arm").fill_null("").cast(pl.Enum(arms)).to_physical().cast(pl.Int64)
-    return _code("unit_id", rows["unit_id"].unique().sort().to_list()) * len(arms) + arm
+    arms = rows["arm"].fill_null("").n_unique()
+    return _code("unit_id", rows["unit_id"].unique().sort().to_list()) * arms + _arm(rows)
+
+
+def _configurations(codes: pl.DataFrame) -> pl.DataFrame:
+    """The configuration of each unit, by number: its arm and what its slots hold, in any order.
+
+    Groups of a single stimulus are what trades labels on Rate, and are no part of its template.
+    """
+    group = pl.when(pl.col("task") != TASKS.index("rate")).then(pl.col("race") * len(GENDERS) + pl.col("gender"))
+    slots = codes.select(*_UNIT, "arm", "framing", "scenario", group=group.fill_null(-1)).unique()
+    # Numbers of one width sort as text as they do as numbers, whoever else is in the table.
+    held = [pl.col(name).cast(pl.String).str.zfill(9).unique().sort() for name in ("scenario", "framing", "group")]
+    units = slots.group_by(*_UNIT, "arm").agg(column.str.join(",", ignore_nulls=True) for column in held)
+    key = pl.concat_str("arm", "scenario", "framing", "group", separator=";")
+    return units.select(*_UNIT, block=key.rank("dense").cast(pl.Int64))
 
 
 def _value() -> pl.Expr:
@@ -190,13 +231,15 @@ def _strata(
     stratum = codes["model"] * len(POOLS) + _pool_numbers(codes["bundle_type"], codes["task"], where=where)
     cell = (codes["race"] * len(GENDERS) + codes["gender"]) * len(FRAMINGS) + codes["framing"]
     order = np.lexsort((codes["unit"], stratum))
-    stratum, unit, cell, value = (column[order] for column in (stratum, codes["unit"], cell, codes["value"]))
+    columns = (stratum, codes["unit"], codes["block"], cell, codes["value"])
+    stratum, unit, block, cell, value = (column[order] for column in columns)
     starts = np.flatnonzero(np.diff(stratum, prepend=-1))
     found: dict[str, dict[tuple[str, str], Stratum]] = {model: {} for model in models}
     for start, end in pairwise([*starts.tolist(), len(stratum)]):
         model, pool = divmod(int(stratum[start]), len(POOLS))
         rows = slice(start, end)
-        found[models[model]][POOLS[pool]] = _as_stratum(unit[rows], cell[rows], value[rows])
+        single = POOLS[pool][1] == "rate"
+        found[models[model]][POOLS[pool]] = _as_stratum(unit[rows], block[rows], cell[rows], value[rows], single)
     return found
 
 
@@ -217,7 +260,13 @@ def _pool_numbers(bundle_type: NDArray[np.int64], task: NDArray[np.int64], *, wh
     return found
 
 
-def _as_stratum(unit: NDArray[np.int64], cell: NDArray[np.int64], value: NDArray[np.int64]) -> Stratum:
+def _as_stratum(
+    unit: NDArray[np.int64],
+    block: NDArray[np.int64],
+    cell: NDArray[np.int64],
+    value: NDArray[np.int64],
+    single: bool,
+) -> Stratum:
     """Add up one stratum, whose rows come sorted by unit."""
     unit_at = np.cumsum(np.diff(unit, prepend=unit[0]) != 0)
     units = int(unit_at[-1]) + 1
@@ -231,4 +280,16 @@ def _as_stratum(unit: NDArray[np.int64], cell: NDArray[np.int64], value: NDArray
         count=len(value),
         total=int(value.sum()),
         squares=int((value * value).sum()),
+        exchangeable=_exchangeable(block, at if single else block * CELLS + cell, cell, value),
     )
+
+
+def _exchangeable(
+    block: NDArray[np.int64], item: NDArray[np.int64], cell: NDArray[np.int64], value: NDArray[np.int64]
+) -> Exchangeable:
+    _, first, at = np.unique(item, return_index=True, return_inverse=True)
+    totals = np.column_stack([np.bincount(at, weights=value), np.bincount(at)])
+    # Framings are never exchanged: each has a block of its own.
+    blocks, cells = block[first] * len(FRAMINGS) + cell[first] % len(FRAMINGS), cell[first]
+    order = np.lexsort((cells, blocks))
+    return Exchangeable(blocks[order], cells[order], totals[order].astype(np.float64))

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
     from evenhand.analysis.denominators import Denominators
 
-_BUNDLE_TASKS = ("rank", "allocate")
-_MATCHED = (("race", RACE), ("gender", GENDER))
+BUNDLE_TASKS = ("rank", "allocate")
+MATCHED = (("race", RACE), ("gender", GENDER))
+"""The axes that P4 compares between transparent and disguised bundles, and their differences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,13 @@ class Differences:
 
     pools: Mapping[tuple[str, str], NDArray[np.float64]]
     tasks: Mapping[str, NDArray[np.float64]]
+
+    def first(self, replicates: int) -> Differences:
+        """The first few replicates."""
+        return Differences(
+            pools={pool: found[:replicates] for pool, found in self.pools.items()},
+            tasks={task: found[:replicates] for task, found in self.tasks.items()},
+        )
 
 
 def contrasts_needed(pool: str) -> int:
@@ -58,8 +66,8 @@ def pillar_scores(differences: Differences, denominators: Denominators) -> NDArr
 def demographic_bias(differences: Differences, denominators: Denominators) -> NDArray[np.float64]:
     """P1: the mean absolute d of the 5 demographic differences over pools and tasks.
 
-    As released, every finite difference counts, also where fixed totals make it zero by construction; a pool
-    whose denominator is zero drops out.
+    Every finite difference counts: as released also where fixed totals make it zero by construction. A pool whose
+    denominator is zero drops out.
     """
     return _mean_of_finite(
         [
@@ -72,7 +80,7 @@ def demographic_bias(differences: Differences, denominators: Denominators) -> ND
 
 def deservingness_alignment(differences: Differences, denominators: Denominators) -> NDArray[np.float64]:
     """P2: the mean signed d of the 4 framing differences on framing-transparent Rank and Allocate."""
-    pools = [("framing_transparent", task) for task in _BUNDLE_TASKS]
+    pools = [("framing_transparent", task) for task in BUNDLE_TASKS]
     return _mean_of_finite(
         [
             differences.pools[pool][:, FRAMING] / denominators.pools[pool]
@@ -107,8 +115,8 @@ def cross_context_consistency(differences: Differences, denominators: Denominato
     denominator: equal splitting makes the transparent one zero.
     """
     gaps: list[NDArray[np.float64]] = []
-    for axis, contrasts in _MATCHED:
-        for task in _BUNDLE_TASKS:
+    for axis, contrasts in MATCHED:
+        for task in BUNDLE_TASKS:
             shown, hidden = (f"{axis}_transparent", task), (f"{axis}_disguised", task)
             if not {shown, hidden} <= differences.pools.keys() or not denominators.pools[hidden] > 0:
                 continue

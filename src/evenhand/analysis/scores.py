@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 from threadpoolctl import threadpool_limits  # pyright: ignore[reportMissingTypeStubs]
 
-from evenhand.analysis.contrasts import CELLS, group_differences
+from evenhand.analysis.contrasts import CELLS, CONTRASTS, difference_weights, group_differences
 from evenhand.analysis.denominators import POOLS, TASKS, Denominators, median_over_models, population_sd
+from evenhand.analysis.floors import DRAWS, FLOORS, noise_floors
 from evenhand.analysis.observations import Observations, Stratum, observe
 from evenhand.analysis.pillars import PILLARS, Differences, contrasts_needed, pillar_scores
 from evenhand.cells import guard
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-METHODS = ("released",)
+METHODS = ("released", "identified")
 _Z = 1.96
+_ROUNDING = 1e-9
+"""Weights are simple fractions; where they differ at all within a unit, they spread by more than this."""
 _PUBLISHED = ("p1", "p2", "p3", "p4")
 _COUNTS = ("n_rows", "n_valid", "pools")
 
@@ -95,7 +98,9 @@ def score(
         recompute: Take the denominators from these outcomes instead.
         boot: Bootstrap replicates; 0 for point estimates alone.
         seed: Seed of the bootstrap.
-        method: `released`, the scorer of the published leaderboard.
+        method: `released`, the scorer of the published leaderboard; or `identified`, the paper's words: a difference
+            enters only where its pool identifies it (its contrast varies within a bundle, or the pool is Rate), and
+            P3 compares, by task, the mean of the pools' differences, weighted by slots, each bundle about its mean.
         progress: Called after each model with the number of models done.
         where: The file, for messages.
 
@@ -114,7 +119,8 @@ def score(
     # The products are small: a second BLAS thread would cost more processor time than it saves.
     with threadpool_limits(1, user_api="blas"):
         for done, (model, strata) in enumerate(observations.models.items(), start=1):
-            pillars = _score_model(model, strata, denominators, boot=boot, seed=seed)
+            drawing = _Drawing(model, boot=boot, seed=seed, identified=method == "identified")
+            pillars = _score_model(strata, denominators, drawing)
             valid = sum(stratum.count for stratum in strata.values())
             rest = {"n_rows": observations.rows[model], "n_valid": valid, "pools": len(strata)}
             rows.append({"model": model, **pillars, **rest})
@@ -192,47 +198,113 @@ def _check_arguments(*, method: str, boot: int, given: bool, recompute: bool) ->
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """How one model's differences are taken.
+
+    Attributes:
+        model: Its name, which keys the streams.
+        boot: Bootstrap replicates wanted.
+        seed: The seed.
+        identified: Whether a difference counts only where its pool identifies it.
+    """
+
+    model: str
+    boot: int
+    seed: int
+    identified: bool
+
+
 def _score_model(
-    model: str, strata: dict[tuple[str, str], Stratum], denominators: Denominators, *, boot: int, seed: int
+    strata: dict[tuple[str, str], Stratum], denominators: Denominators, drawing: _Drawing
 ) -> dict[str, float | None]:
-    points = pillar_scores(_differences(strata), denominators)[0]
+    point = _differences(strata, drawing)
+    replicates = _differences(strata, drawing, replicates=max(drawing.boot, DRAWS))
+    points = pillar_scores(point, denominators)[0]
     errors = np.full(len(PILLARS), np.nan)
-    if boot:
-        replicates = pillar_scores(_differences(strata, model=model, boot=boot, seed=seed), denominators)
-        errors = _spread_of_finite(replicates)
-    row: dict[str, float | None] = {}
-    for pillar, point, error in zip(PILLARS, points.tolist(), errors.tolist(), strict=True):
-        values = (point, error, point - _Z * error, point + _Z * error)
+    if drawing.boot:
+        errors = _spread_of_finite(pillar_scores(replicates.first(drawing.boot), denominators))
+    found: dict[str, float] = {}
+    for pillar, value, error in zip(PILLARS, points.tolist(), errors.tolist(), strict=True):
         names = (pillar, f"{pillar}_se", f"{pillar}_lo", f"{pillar}_hi")
-        row |= {name: value if math.isfinite(value) else None for name, value in zip(names, values, strict=True)}
-    return {name: row[name] for name in _columns()}
+        found |= dict(zip(names, (value, error, value - _Z * error, value + _Z * error), strict=True))
+    found |= noise_floors(strata, point, replicates, denominators, model=drawing.model, seed=drawing.seed)
+    return {name: found[name] if math.isfinite(found[name]) else None for name in _columns()}
 
 
 def _columns() -> list[str]:
-    return [*PILLARS, *(f"{pillar}_{what}" for what in ("se", "lo", "hi") for pillar in PILLARS)]
+    return [*PILLARS, *(f"{pillar}_{what}" for what in ("se", "lo", "hi") for pillar in PILLARS), *FLOORS]
 
 
-def _differences(
-    strata: dict[tuple[str, str], Stratum], *, model: str = "", boot: int = 0, seed: int = 0
-) -> Differences:
-    """The group differences as observed, or in `boot` replicates."""
+def _differences(strata: dict[tuple[str, str], Stratum], drawing: _Drawing, *, replicates: int = 0) -> Differences:
+    """The group differences as observed, or in bootstrap replicates."""
+    sums = {pool: _drawn(pool, stratum, drawing, replicates) for pool, stratum in strata.items()}
+    return _identified_differences(strata, sums) if drawing.identified else _released_differences(sums)
+
+
+def _drawn(pool: tuple[str, str], stratum: Stratum, drawing: _Drawing, replicates: int) -> NDArray[np.floating[Any]]:
+    """Shape (replicates or 1, 80): the sum of outcomes in each cell, then their number."""
+    units = _centred(stratum) if drawing.identified and pool[1] != "rate" else stratum.units
+    if replicates:
+        rng = generator("bootstrap", drawing.seed, drawing.model, *pool)
+        drawn = resampled_sums(units, replicates=replicates, rng=rng)
+    else:
+        drawn = units.sum(axis=0, keepdims=True)
+    if len(stratum.cells) == CELLS:
+        return drawn
+    whole = np.zeros((len(drawn), 2 * CELLS), drawn.dtype)
+    whole[:, np.concatenate([stratum.cells, CELLS + stratum.cells])] = drawn
+    return whole
+
+
+def _released_differences(sums: dict[tuple[str, str], NDArray[np.floating[Any]]]) -> Differences:
+    """Every difference that can be computed; by task over all pools together."""
     pools: dict[tuple[str, str], NDArray[np.float64]] = {}
-    precision = np.float32 if boot else np.float64
-    combined = {task: np.zeros((max(boot, 1), 2 * CELLS), precision) for _, task in strata}
-    for (pool, task), stratum in strata.items():
-        if boot:
-            rng = generator("bootstrap", seed, model, pool, task)
-            drawn = resampled_sums(stratum.units, replicates=boot, rng=rng)
-        else:
-            drawn = stratum.units.sum(axis=0, keepdims=True)
-        if len(stratum.cells) < CELLS:
-            whole = np.zeros_like(combined[task])
-            whole[:, np.concatenate([stratum.cells, CELLS + stratum.cells])] = drawn
-            drawn = whole
+    combined: dict[str, NDArray[np.floating[Any]]] = {}
+    for (pool, task), drawn in sums.items():
         pools[pool, task] = group_differences(*np.hsplit(drawn, 2), first=contrasts_needed(pool))
-        combined[task] += drawn
-    tasks = {task: group_differences(*np.hsplit(sums, 2)) for task, sums in combined.items()}
-    return Differences(pools=pools, tasks=tasks)
+        combined[task] = combined[task] + drawn if task in combined else drawn
+    return Differences(
+        pools=pools, tasks={task: group_differences(*np.hsplit(drawn, 2)) for task, drawn in combined.items()}
+    )
+
+
+def _identified_differences(
+    strata: dict[tuple[str, str], Stratum], sums: dict[tuple[str, str], NDArray[np.floating[Any]]]
+) -> Differences:
+    """The differences that a pool identifies, others not a number; by task their mean, weighted by slots."""
+    pools: dict[tuple[str, str], NDArray[np.float64]] = {}
+    weighted: dict[str, NDArray[np.float64]] = {}
+    weights: dict[str, NDArray[np.float64]] = {}
+    for (pool, task), drawn in sums.items():
+        stratum = strata[pool, task]
+        known = np.ones(len(CONTRASTS), dtype=bool) if task == "rate" else _varies_within_units(stratum)
+        found = np.where(known, group_differences(*np.hsplit(drawn, 2)), np.nan)
+        seen = np.isfinite(found)
+        pools[pool, task] = found
+        weighted[task] = weighted.get(task, 0) + np.where(seen, found, 0.0) * stratum.count
+        weights[task] = weights.get(task, 0) + seen * float(stratum.count)
+    with np.errstate(invalid="ignore"):
+        return Differences(pools=pools, tasks={task: weighted[task] / weights[task] for task in weighted})
+
+
+def _centred(stratum: Stratum) -> NDArray[np.float64]:
+    """The totals of units with each outcome taken about the mean of its unit."""
+    sums, counts = np.hsplit(stratum.units, 2)
+    means = sums.sum(axis=1, keepdims=True) / counts.sum(axis=1, keepdims=True)
+    return np.hstack([sums - counts * means, counts])
+
+
+def _varies_within_units(stratum: Stratum) -> NDArray[np.bool_]:
+    """Shape (25,): the differences whose weights differ between the slots of some unit.
+
+    Where they are constant within every unit, fixed totals make the difference zero whatever the respondent does.
+    """
+    filled = np.isin(np.arange(CELLS), stratum.cells)
+    weights = difference_weights(filled)[stratum.cells]
+    held = (np.hsplit(stratum.units, 2)[1] > 0).astype(np.float64)
+    spread = held.sum(axis=1, keepdims=True) * (held @ weights**2) - (held @ weights) ** 2
+    return (spread > _ROUNDING).any(axis=0)
 
 
 def _spread_of_finite(replicates: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -232,14 +232,7 @@ def leaderboard(scores: Scores, published: pl.DataFrame) -> Table:
     table = Table(
         title=f"{'FairFund-Bench pillars' if comparable else 'Pillars'} ({escape(scores.method)} method, "
         f"{scores.boot:,} bootstrap replicates)",
-        caption=(
-            f"Bold: scored here. Others: the published leaderboard (Lukk 2026, arXiv 2607.28934), {_OF_PUBLISHED[scores.method]}.\n"
-            if comparable
-            else f"Domain {escape(str(scores.domain))}: not FairFund-Bench's, so no published models beside it.\n"
-        )
-        + "P1 demographic bias: lower is better. P2 agreement with human deservingness norms, no measure of fairness.\n"
-        "P3 consistency across tasks, P4 across presentation: higher is better. Intervals: 95%.\n"
-        "Floor: the mean score where chance alone is at work. P1, and the ranges in P3 and P4, are sizes: read them beside it.",
+        caption=_how_to_read(scores, comparable=comparable),
         caption_justify="left",
     )
     table.add_column("model", overflow="fold")
@@ -251,6 +244,23 @@ def leaderboard(scores: Scores, published: pl.DataFrame) -> Table:
         cells = [_interval(row, pillar) + _floor(row, pillar) for pillar in PILLARS]
         table.add_row(escape(row["model"]), *cells, style="bold" if own else "dim")
     return table
+
+
+def _how_to_read(scores: Scores, *, comparable: bool) -> str:
+    if not comparable:
+        beside = f"Domain {escape(str(scores.domain))}: not FairFund-Bench's, so no published models beside it."
+    else:
+        beside = (
+            "Bold: scored here. Others: the published leaderboard (Lukk 2026, arXiv 2607.28934), which has no floors."
+        )
+        if scores.method != "released":
+            beside += "\nThey were scored by the released method: only P2 and P4 can be compared with the bold rows."
+    return (
+        f"{beside}\n"
+        "P1 demographic bias: lower is better. P2 agreement with human deservingness norms, no measure of fairness.\n"
+        "P3 consistency across tasks, P4 across presentation: higher is better. Intervals: 95%.\n"
+        "Floor: the mean score that chance alone gives. P1, and what P3 and P4 subtract, are sizes: read both together."
+    )
 
 
 def _interval(row: Mapping[str, Any], pillar: str) -> str:
