@@ -9,7 +9,22 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evenhand.analysis import audit_effects, extensions, impact, recognition, validity, variants, variation, verdict
+from evenhand.analysis import (
+    audit_effects,
+    detection,
+    extensions,
+    fairfund_contrasts,
+    fairfund_tables,
+    impact,
+    interactions,
+    recognition,
+    recovery,
+    robustness,
+    validity,
+    variants,
+    variation,
+    verdict,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,10 +39,16 @@ def _unanswered(material: Material) -> pl.DataFrame:
 
 
 BLOCKS: Mapping[str, Callable[[Material], pl.DataFrame]] = {
+    "primary_endpoint": interactions.primary_endpoint,
+    "recovery": recovery.planted_recovery,
+    "placebo": recovery.placebo,
     "verdict": verdict.planned_contrasts,
     "contrasts": verdict.contrasts,
     "left_out": verdict.left_out,
     "decisions": verdict.decision_checks,
+    "floors": detection.detection_floors,
+    "interactions": interactions.interactions,
+    "robustness": robustness.robustness,
     "position": audit_effects.position_effect,
     "wording": variants.wording_effects,
     "tools": variants.tool_effects,
@@ -37,6 +58,13 @@ BLOCKS: Mapping[str, Callable[[Material], pl.DataFrame]] = {
     "precision": extensions.precision,
     "reasoning": extensions.reasoning_rerun,
     "aid_replication": extensions.aid_replication,
+    "fairfund_focal": fairfund_contrasts.focal_contrasts,
+    "fairfund_framing": fairfund_contrasts.framing_contrasts,
+    "equal_splits": fairfund_tables.equal_splits,
+    "dollar_gaps": fairfund_tables.dollar_gaps,
+    "dollars_by_framing": fairfund_tables.dollars_by_framing,
+    "validity": fairfund_tables.response_validity,
+    "wording_variants": fairfund_tables.wording_contrasts,
     "unanswered": _unanswered,
     "impact_ratios": impact.impact_ratios,
     "run_variance": variation.run_variance,
