@@ -19,7 +19,7 @@ from evenhand.statistics.formulas import Formula, parse_formula
 from evenhand.statistics.matrices import INTERCEPT, Matrices, build_matrices, independent, level_codes, orthonormal
 from evenhand.statistics.mixed.criterion import Criterion
 from evenhand.statistics.mixed.estimates import MixedFit, exact_fit, failed_fit, mixed_fit
-from evenhand.statistics.mixed.identification import identify
+from evenhand.statistics.mixed.identification import Identification, identify
 from evenhand.statistics.mixed.products import Products, RandomBlock, group_centred, random_block
 from evenhand.statistics.mixed.search import Optimum, WarmStart, minimise
 
@@ -50,6 +50,7 @@ class MixedModel:
         offset: Least-squares coefficients of `y` on `x`, shape (p,), which are taken out before the search.
         scale: The root mean square of what is left, by which it is divided.
         products: Cross-products of all this.
+        identification: Which variances they can tell.
         table: The rows.
         levels: The levels of each factor, the reference first.
         absorbed: The group of each row whose mean is taken out, shape (n,); None where there is none.
@@ -69,6 +70,7 @@ class MixedModel:
     offset: NDArray[np.float64]
     scale: float
     products: Products
+    identification: Identification
     table: pl.DataFrame
     levels: Mapping[str, tuple[str, ...]]
     absorbed: NDArray[np.int64] | None
@@ -89,7 +91,7 @@ class MixedModel:
         if self.scale <= _CONSTANT * max(float(np.abs(self.y).max()), 1e-300):
             return exact_fit(self)
         with single_threaded():
-            told = identify(self.products, self.blocks)
+            told = self.identification
             kept = [i for i in range(len(self.blocks)) if i not in told.left_out]
             if told.unsettled:
                 return failed_fit(self, told.left_out, _indistinct(self.blocks[i].label for i in told.unsettled))
@@ -149,6 +151,7 @@ class MixedModel:
         return minimise(criterion, start if start is not None and start.fits(size) else None)
 
     def _without(self, out: NDArray[np.bool_], column: str) -> MixedModel:
+        """A model to be fitted at once, and for nothing else."""
         # Without a level of a factor the others are coded anew: the level may be their reference.
         if column in self.levels:
             with suppress(InputError):
@@ -163,9 +166,15 @@ class MixedModel:
         if products.n <= len(self.coef_names) or np.linalg.eigvalsh(products.xx)[0] < _RANK_LOST:
             return self._of_rows(rest)
         products, step = products.orthonormal()
-        kept = {"design": self.design[rest], "x": self.x[rest] @ step, "y": self.y[rest], "turn": self.turn @ step}
-        offset = np.linalg.solve(step, self.offset)
-        return replace(self, **kept, offset=offset, products=products, table=self.table.filter(rest))
+        # The rows themselves are read no more: the cross-products are all that a fit needs.
+        return replace(
+            self,
+            turn=self.turn @ step,
+            y=self.y[rest],
+            offset=np.linalg.solve(step, self.offset),
+            products=products,
+            identification=identify(products, self.blocks),
+        )
 
     def _coded_anew(self, rows: NDArray[np.bool_]) -> MixedModel:
         table = self.table.filter(rows)
@@ -313,6 +322,7 @@ def _assemble(
     design = laid.x if p == len(names) else laid.x[:, kept]
     columns, turn = orthonormal(centred if p == len(names) else centred[:, kept])
     offset, left, scale = _without_fixed(columns, _centred(laid.y, absorbed))
+    products = Products.of(blocks, columns, left, absorbed)
     return MixedModel(
         coef_names=tuple(names[k] for k in kept),
         lost=tuple(lost),
@@ -325,7 +335,8 @@ def _assemble(
         y=laid.y,
         offset=offset,
         scale=scale,
-        products=Products.of(blocks, columns, left, absorbed),
+        products=products,
+        identification=identify(products, blocks),
         table=laid.table,
         levels=laid.levels,
         absorbed=absorbed,
