@@ -37,7 +37,7 @@ def test_the_effect_of_rank_one_for_whoever_is_first_is_known_exactly():
     row = one(found, estimand="first_position", model="pooled", arm="demographic_disguised")
     assert row["estimate"] == pytest.approx(2.0)
     assert row["conf_low"] is None
-    assert "all bundles give the same" in row["note"]
+    assert "the clusters do not differ" in row["note"]
 
 
 def test_where_all_is_tied_there_is_no_position_effect_and_the_note_says_so():

@@ -190,7 +190,7 @@ def test_results_are_written_with_a_manifest(stage, tmp_path):
     drawn = stage.draw(World(), np.random.default_rng(2))
     names: list[str] = []
     found = analyse(Material.of(drawn, setting), progress=names.append)
-    assert names == list(BLOCKS)
+    assert names == ["hiring rate single", "hiring decide single", "hiring rank_ties disguised", *BLOCKS]
     files = write_results(found, tmp_path / "results", setting=setting, source={"study": "small"})
     assert files[-1].name == MANIFEST
     back = pl.read_parquet(tmp_path / "results" / "verdict.parquet")

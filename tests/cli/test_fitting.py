@@ -63,6 +63,10 @@ def test_people_read_a_table_with_its_notes(evenhand, monkeypatch):
         (("--formula", MIXED, "--cluster", "bundle"), "--cluster has no meaning for mixed"),
         (("--formula", "y ~ nobody + (1|name)"), "there is no column 'nobody'"),
         (("--formula", "y ~ race + (1|name)", "--reference", "race"), "is no pair"),
+        (("--formula", MIXED, "--reference", "race=white", "--reference", "race=black"), "'race' is given twice"),
+        (("--formula", MIXED, "--where", "model=m00", "--where", "model=m01"), "'model' is given twice"),
+        (("--formula", MIXED, "--reference", "y=1"), "'y' is the outcome"),
+        (("--formula", MIXED, "--reference", "name=n00"), "'name' is the outcome or a group alone"),
         (("--formula", "y ~ race + (1|name)", "--reference", "race=Green"), "race has no level 'Green'"),
         (("--formula", "y ~ race + (1|name)", "--where", "model=m99"), "no row has 'm99' in model"),
         (("--formula", "y ~ race + (1|name)", "--where", "race=white"), "one level"),
@@ -107,3 +111,43 @@ def test_a_run_and_its_outcomes_are_read_with_their_own_rules(evenhand, tmp_path
     from_file = fit(evenhand, tmp_path / "o.csv", "--formula", formula, "--reference", "race=White")
     assert from_run == from_file
     assert from_run["reference"]["race"] == "White"
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [("y,g,c\n", "there is no row"), ("y,g,c\n" + ",a,1\n,b,2\n" * 3, "there is no value in y")],
+)
+def test_tables_without_data_are_told_apart(evenhand, tmp_path, content, told):
+    path = tmp_path / "t.csv"
+    path.write_text(content, encoding="utf-8")
+    code, out, err = evenhand("fit", path, "--formula", "y ~ g", "--cluster", "c")
+    assert (code, out) == (2, "")
+    assert told in err
+
+
+def test_truth_values_are_the_same_in_csv_and_parquet(evenhand, tmp_path):
+    table = pl.DataFrame({"y": [float(k * k % 7) for k in range(40)], "v": [k % 3 > 0 for k in range(40)], "w": [k % 2 > 0 for k in range(40)], "c": [k % 8 for k in range(40)]})  # fmt: skip
+    table.write_parquet(tmp_path / "t.parquet")
+    table.with_columns(pl.col("v", "w").cast(pl.String).str.to_uppercase()).write_csv(tmp_path / "t.csv")
+    arguments = ("--formula", "y ~ v", "--cluster", "c", "--where", "w=TRUE")
+    found = fit(evenhand, tmp_path / "t.csv", *arguments)
+    assert found == fit(evenhand, tmp_path / "t.parquet", *arguments)
+    assert (found["coef_names"], found["n"]) == (["(Intercept)", "v"], 20)
+
+
+def test_clusters_without_a_part_are_left_out_and_counted(evenhand, tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"{k * k % 7},{k % 3},{'' if k < 5 else k % 4},{k % 2}" for k in range(40)]
+    path.write_text("y,x,a,b\n" + "\n".join(rows), encoding="utf-8")
+    found = fit(evenhand, path, "--formula", "y ~ x", "--cluster", "a:b")
+    assert found["n"] == 35
+    assert "5 rows with a missing value are left out (of 40)" in found["notes"]
+
+
+def test_one_row_more_than_none_is_no_plural(evenhand, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    path = tmp_path / "t.csv"
+    path.write_text("rank,x,q\n1,0.5,a\n2,0.7,a\n3,0.2,a\n", encoding="utf-8")
+    code, out, _ = evenhand("fit", path, "--formula", "rank ~ x", "--ranking", "q")
+    assert code == 0
+    assert "1 ranking, 0.0% of them" in out

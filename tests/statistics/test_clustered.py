@@ -5,6 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from evenhand.errors import InputError
 from evenhand.statistics.clustered import FOR_THESE_ONLY, fit_clustered
 from evenhand.statistics.formulas import Formula, RandomTerm, parse_formula
 from evenhand.statistics.matrices import build_matrices
+from evenhand.statistics.mixed import fit_mixed
 
 DATA = Path(__file__).parents[1] / "data"
 GOLDEN = json.loads((DATA / "ols_cluster.json").read_text(encoding="utf-8"))["fits"]["rate"]
@@ -136,6 +138,7 @@ def test_a_constant_outcome_is_said_and_has_no_error(rates):
     assert "the outcome is constant" in fit.notes
     row = fit.tidy().row(1, named=True)
     assert row["estimate"] == pytest.approx(0.0, abs=1e-12)
+    assert row["std_error"] is row["p_value"] is None
 
 
 @pytest.mark.parametrize(
@@ -144,7 +147,23 @@ def test_a_constant_outcome_is_said_and_has_no_error(rates):
         ("y ~ nobody", {}, "no column 'nobody'"),
         ("race ~ gender", {}, "the outcome 'race' is Enum"),
         ("y ~ race", {"y": pl.lit(float("inf"))}, "infinite"),
-        ("y ~ race", {"y": pl.lit(None, pl.Float64)}, "no row is complete"),
+        ("y ~ race", {"y": pl.lit(None, pl.Float64)}, "no row is complete: there is no value in y"),
+        ("y ~ race", {"y": pl.lit(float("nan"))}, "there is no value in y"),
+        ("y ~ race", {"y": pl.lit(None, pl.String)}, "there is no value in y"),
+        ("y ~ race + none", {"none": pl.lit(None)}, "there is no value in none"),
+        ("y ~ race", {"y": pl.col("y") * 1e200}, "y is of the size of"),
+        ("y ~ race", {"y": pl.col("y") * 1e-200}, "another unit"),
+        ("y ~ x", {"x": pl.int_range(pl.len()) * 1e160}, "x is of the size of"),
+        ("y ~ x:z", {"x": pl.int_range(pl.len()) * 1e30, "z": pl.lit(1e30)}, "x:z is of the size of"),
+        ("y ~ race", {"y": 2**53 + pl.int_range(pl.len())}, "y holds integers that cannot be told apart"),
+        ("y ~ x", {"x": -(2**53) - pl.int_range(pl.len())}, "x holds integers that cannot be told apart"),
+        (
+            "y ~ race + racewhite",
+            {"race": pl.col("race").cast(pl.String), "racewhite": pl.col("y")},
+            "of race and of racewhite",
+        ),
+        ("y ~ x*z + `x:z`", {"x": pl.col("y"), "z": pl.col("y"), "x:z": pl.col("y")}, "of `x:z` and of x:z"),
+        ("y ~ `a\nb`", {"a\nb": pl.lit(float("inf"))}, r"'a\nb' holds an infinite value"),
         ("y ~ one", {"one": pl.lit("same")}, "the factor 'one' has one level"),
         ("y ~ race", {"bundle": pl.lit("all")}, "in 1 cluster "),
         ("y ~ race + (1|name)", {}, "random terms"),
@@ -156,6 +175,7 @@ def test_unusable_input_is_one_message(rates, formula, change, message):
     with pytest.raises(InputError) as caught:
         fit_clustered(small.with_columns(**change), formula, cluster="bundle")
     assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_unknown_references_are_refused(rates):
@@ -163,3 +183,186 @@ def test_unknown_references_are_refused(rates):
         fit_clustered(rates, "y ~ race", cluster="bundle", reference={"race": "green"})
     with pytest.raises(InputError, match="'gender' is not in the formula"):
         fit_clustered(rates, "y ~ race", cluster="bundle", reference={"gender": "F"})
+    with pytest.raises(InputError, match="'y' is the outcome or a group alone"):
+        fit_clustered(rates, "y ~ race", cluster="bundle", reference={"y": "1"})
+    with pytest.raises(InputError, match="'name' is the outcome or a group alone"):
+        fit_mixed(rates, "y ~ race + (1|name)", reference={"name": "n00"})
+    with pytest.raises(InputError, match="names no levels"):
+        fit_clustered(rates, "y ~ race", cluster="bundle", reference=["race"])
+    many = rates.with_columns(x=pl.int_range(pl.len()))
+    with pytest.raises(InputError) as caught:
+        fit_clustered(many, "y ~ x", cluster="bundle", reference={"x": "-1"})
+    assert str(caught.value).count(",") == 12
+
+
+def clustered(clusters=8, size=6, seed=1):
+    rng = np.random.default_rng(seed)
+    c = np.repeat(np.arange(clusters), size)
+    x = rng.normal(size=len(c))
+    return pl.DataFrame({"y": x + rng.normal(size=len(c)), "x": x, "c": c, "t": c % 2, "d": [f"c{k}" for k in c]})
+
+
+@pytest.mark.parametrize("errors", ["cr1", "cr2"])
+@pytest.mark.parametrize("unit", [1e-30, 1.0, 1e6])
+@pytest.mark.parametrize(
+    ("formula", "change", "lacking", "why"),
+    [
+        ("y ~ t", {"c": pl.col("t")}, ["(Intercept)", "t"], "the clusters do not differ"),
+        ("y ~ 0 + d", {}, [f"dc{k}" for k in range(8)], "the clusters do not differ"),
+        ("y ~ x", {"y": 3 * pl.col("x") + 2020}, ["(Intercept)", "x"], "fits the outcome without error"),
+        ("y ~ x", {"x": 2000.0 + pl.col("c"), "y": 7.0 * pl.col("c") + 0.1}, ["(Intercept)", "x"], "without error"),
+        ("y ~ x + t", {"y": pl.lit(4.1)}, ["(Intercept)", "x", "t"], "without error"),
+    ],
+)
+def test_rounding_is_no_standard_error(formula, change, lacking, why, unit, errors):
+    data = clustered().with_columns(**change).with_columns(pl.col("y") * unit)
+    fit = fit_clustered(data, formula, cluster="c", errors=errors)
+    assert np.isnan(fit.std_errors).all()
+    [note] = [note for note in fit.notes if note.startswith("no standard error")]
+    assert note.startswith(f"no standard error for {', '.join(lacking)}: ")
+    assert why in note
+    assert fit.tidy()["p_value"].is_null().all()
+
+
+@pytest.mark.parametrize("errors", ["cr1", "cr2"])
+@pytest.mark.parametrize("shift", [0.0, 1e6])
+def test_small_errors_are_errors(shift, errors):
+    """An outcome that varies by a billionth of its size still has the errors that its variation gives."""
+    data = clustered()
+    plain = fit_clustered(data, "y ~ x", cluster="c", errors=errors)
+    moved = data.with_columns(y=1e-3 * pl.col("y") + shift)
+    np.testing.assert_allclose(
+        fit_clustered(moved, "y ~ x", cluster="c", errors=errors).std_errors, 1e-3 * plain.std_errors, rtol=1e-4
+    )
+
+
+@pytest.mark.parametrize("unit", [1e-34, 1e34])
+def test_units_do_not_matter(unit):
+    data = clustered()
+    plain = fit_clustered(data, "y ~ x", cluster="c", errors="cr2")
+    for column, power in (("y", 1), ("x", -1)):
+        other = fit_clustered(data.with_columns(pl.col(column) * unit), "y ~ x", cluster="c", errors="cr2")
+        np.testing.assert_allclose(other.std_errors[1], plain.std_errors[1] * unit**power, rtol=1e-9)
+        np.testing.assert_allclose(other.df, plain.df, rtol=1e-9)
+
+
+def test_few_clusters_are_said():
+    fit = fit_clustered(clustered(clusters=3), "y ~ x + t", cluster="c")
+    assert "3 clusters for 3 coefficients: standard errors are too small" in fit.notes
+    assert not any("too small" in note for note in fit_clustered(clustered(), "y ~ x", cluster="c").notes)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 999))
+def test_cr2_is_what_its_definition_gives(seed):
+    """Bell and McCaffrey (2002): residuals of a cluster times the inverse root of I - H there, H whole."""
+    data = clustered(clusters=5, size=4, seed=seed)
+    fit = fit_clustered(data, "y ~ x + t", cluster="c", errors="cr2")
+    x = np.column_stack([np.ones(data.height), data["x"].to_numpy(), data["t"].to_numpy()])
+    bread = np.linalg.inv(x.T @ x)
+    whole = np.eye(len(x)) - x @ bread @ x.T
+    residuals = whole @ data["y"].to_numpy()
+    meat, weights = np.zeros((3, 3)), []
+    for one in range(5):
+        rows = np.flatnonzero(data["c"].to_numpy() == one)
+        values, vectors = np.linalg.eigh(whole[np.ix_(rows, rows)])
+        safe = values > 1e-10
+        half = (vectors[:, safe] / np.sqrt(values[safe])) @ vectors[:, safe].T
+        score = x[rows].T @ half @ residuals[rows]
+        meat += np.outer(score, score)
+        weights.append(whole[:, rows] @ half @ x[rows] @ bread)
+    np.testing.assert_allclose(fit.std_errors, np.sqrt(np.diag(bread @ meat @ bread)), rtol=1e-8)
+    for k in range(3):
+        columns = np.column_stack([weight[:, k] for weight in weights])
+        products = columns.T @ columns
+        assert fit.df[k] == pytest.approx(np.trace(products) ** 2 / (products**2).sum(), rel=1e-7)
+
+
+def test_large_clusters_cost_no_more_than_their_rows():
+    data = clustered(clusters=2, size=20_000)
+    fit = fit_clustered(data.with_columns(c=pl.int_range(pl.len()) % 3), "y ~ x", cluster="c", errors="cr2")
+    assert np.isfinite(fit.std_errors).all()
+
+
+def test_repeated_factors_count_once_and_long_products_are_refused():
+    assert parse_formula("y ~ " + "*".join("x" * 26)).terms == ((), ("x",))
+    assert parse_formula("y ~ a:b*b:a").terms == ((), ("a", "b"))
+    assert len(parse_formula("y ~ " + "*".join("abcdefghij")).terms) == 2**10
+    with pytest.raises(InputError, match="a product of 11 columns"):
+        parse_formula("y ~ " + "*".join("abcdefghijk"))
+
+
+@pytest.mark.parametrize("formula", [None, 3, ["y ~ x"], b"y ~ x"])
+def test_what_is_no_text_is_no_formula(formula):
+    with pytest.raises(InputError, match="is no formula"):
+        fit_clustered(clustered(), formula, cluster="c")
+
+
+@pytest.mark.parametrize("cluster", [None, ["c"], 3, {"c"}])
+def test_a_cluster_is_one_column(cluster):
+    with pytest.raises(InputError, match=r"^cluster: .* is no column name"):
+        fit_clustered(clustered(), "y ~ x", cluster=cluster)
+
+
+@pytest.mark.parametrize(
+    "data", [{"y": [1]}, clustered().lazy(), np.eye(3), None], ids=["dict", "lazy", "array", "none"]
+)
+def test_data_that_are_no_frame_are_refused(data):
+    with pytest.raises(InputError, match=r"Give a polars or pandas frame|Collect it"):
+        fit_clustered(data, "y ~ x", cluster="c")
+
+
+def test_no_row_is_said():
+    with pytest.raises(InputError, match="there is no row"):
+        fit_clustered(clustered().clear(), "y ~ x", cluster="c")
+
+
+def test_one_row_is_one_row():
+    holed = clustered().with_columns(y=pl.when(pl.int_range(pl.len()) == 3).then(None).otherwise(pl.col("y")))
+    assert "1 row with a missing value is left out (of 48)" in fit_clustered(holed, "y ~ x", cluster="c").notes
+
+
+@pytest.mark.parametrize(
+    ("values", "reference", "names"),
+    [
+        ([1e-5, 2.5, 1e22], 1e-5, ("v2.5", "v1e+22")),
+        ([1e-5, 2.5, 1e22], "1e-05", ("v2.5", "v1e+22")),
+        ([0.0, -0.0, 2.5], "-0.0", ("v2.5",)),
+        ([0.0, 1.0, 2.5], "1", ("v0.0", "v2.5")),
+        ([2**53, 2**53 + 1, 2**53 + 2], str(2**53 + 1), (f"v{2**53}", f"v{2**53 + 2}")),
+        ([True, False, True], "TRUE", ("vfalse",)),
+    ],
+)
+@pytest.mark.parametrize("frame", ["polars", "pandas"])
+def test_levels_are_told_apart_by_value(values, reference, names, frame):
+    data = clustered().with_columns(v=pl.Series(values * 16))
+    data = data if frame == "polars" else pd.DataFrame(data.to_dict(as_series=False))
+    fit = fit_clustered(data, "y ~ v", cluster="c", reference={"v": reference})
+    assert fit.coef_names == ("(Intercept)", *names)
+
+
+def test_levels_of_single_precision_are_written_as_they_are():
+    data = clustered().with_columns(v=pl.Series([0.1, 0.2, 0.3] * 16, dtype=pl.Float32))
+    fit = fit_clustered(data, "y ~ v", cluster="c", reference={"v": 0.2})
+    assert fit.coef_names == ("(Intercept)", "v0.1", "v0.3")
+
+
+def test_truth_values_are_numbers_unless_they_have_a_reference():
+    data = clustered().with_columns(v=pl.col("x") > 0)
+    numbers = fit_clustered(data.with_columns(pl.col("v").cast(pl.Int8)), "y ~ v", cluster="c")
+    fit = fit_clustered(data, "y ~ v", cluster="c")
+    assert fit.coef_names == ("(Intercept)", "v")
+    np.testing.assert_array_equal(fit.beta, numbers.beta)
+    assert fit_clustered(data, "y ~ v", cluster="c", reference={"v": "false"}).coef_names == ("(Intercept)", "vtrue")
+
+
+@pytest.mark.parametrize(
+    "dtype", [pl.Int128, pl.Decimal(10, 2), pl.Float32, pl.UInt8, pl.String, pl.Categorical, pl.Date]
+)
+def test_clusters_and_groups_may_be_of_any_kind_that_is_read(dtype):
+    data = clustered()
+    named = data.with_columns(pl.col("d").cast(dtype) if dtype == pl.Categorical else pl.col("c").cast(dtype))
+    named = named if dtype != pl.Categorical else named.with_columns(c=pl.col("d"))
+    plain, other = (fit_clustered(table, "y ~ x", cluster="c") for table in (data, named))
+    np.testing.assert_allclose(other.std_errors, plain.std_errors, rtol=1e-12)
+    assert fit_mixed(named, "y ~ x + (1|c)").n == 48

@@ -435,6 +435,15 @@ def test_tidy_rows_say_for_whom_they_speak():
         ({"breaks": 1}, {}, "breaks is 1"),
         ({"formula": "rank ~ x + (1|g)"}, {}, "random terms"),
         ({"formula": "rank ~ 1"}, {}, "no coefficient is identified"),
+        ({"formula": "rank ~ 0"}, {}, "names nothing that could move an item"),
+        ({"top": "1"}, {}, "top is '1'"),
+        ({"top": 1.5}, {}, "top is 1.5"),
+        ({"breaks": 2.5}, {}, "breaks is 2.5"),
+        ({"breaks": -1}, {}, "breaks is -1"),
+        ({"seed": -1}, {}, "seed is -1"),
+        ({"ranking": None}, {}, "ranking: None is no column name"),
+        ({"ranking": ["q"]}, {}, "ranking: ['q'] is no column name"),
+        ({"cluster": ["q"]}, {}, "cluster: ['q'] is no column name"),
         ({"formula": "rank ~ own"}, {"own": pl.col("q") * 0.1}, "no coefficient is identified: (Intercept), own are"),
         ({}, {"x": pl.col("x") * 1e200}, "another unit"),
         ({}, {"q": pl.int_range(pl.len())}, "no ranking has two items"),
@@ -456,3 +465,10 @@ def test_rankings_may_be_named_by_any_kind_of_column(dtype):
     named = table.with_columns(pl.col("q").cast(pl.String).cast(dtype))
     fit, other = (fit_rank_logit(data, "rank ~ x", ranking="q", cluster="q") for data in (table, named))
     np.testing.assert_allclose(other.std_errors, fit.std_errors, rtol=1e-9)
+
+
+def test_one_ranking_is_one_ranking():
+    alone = pl.concat([drawn(1), drawn(1).head(1).with_columns(q=pl.lit(999, pl.Int64))])
+    assert (
+        "1 ranking of one item orders nothing and is left out" in fit_rank_logit(alone, "rank ~ x", ranking="q").notes
+    )

@@ -70,7 +70,7 @@ def test_missing_pairs_are_dropped_before_ranking():
     found = rank_correlation(x, y)
     assert found.estimate == pytest.approx(spearmanr(x[:4], y[:4]).statistic, abs=1e-12)
     assert found.estimate == pytest.approx(0.316, abs=5e-4)
-    assert (found.n, found.dropped, found.note) == (4, 1, "1 pairs with a missing value are left out")
+    assert (found.n, found.dropped, found.note) == (4, 1, "1 pair with a missing value is left out")
     assert rank_correlation([1, 2, 2.5, 2, None], [1, 3, 2.5, 4, 7.0]) == found
     assert rank_correlation([*x, 5, None], [*y, None, 1]).estimate == found.estimate
 
@@ -173,6 +173,13 @@ def test_what_has_no_correlation_says_why_and_no_warning_leaks():
         assert "no generator is given" in silent.note
     with pytest.raises(InputError, match="2 and 3 values"):
         rank_correlation([1, 2], [1, 2, 3])
+    with pytest.raises(InputError, match="no flat sequence"):
+        rank_correlation(np.eye(2), np.eye(2))
+    with pytest.raises(InputError, match="are no numbers"):
+        rank_correlation(["a", "b"], [1, 2])
+    with pytest.raises(InputError, match="rng is 3"):
+        rank_correlation([1, 2], [1, 2], rng=3)
+    assert "1 pair with a missing value is left out" in rank_correlation([1, 2, None], [1, 2, 3]).note
     with pytest.raises(InputError, match="unknown kind 'pearson'"):
         rank_correlation([1, 2], [1, 2], kind="pearson")
 

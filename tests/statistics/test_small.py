@@ -5,13 +5,15 @@ from math import inf, sqrt
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import InputError
 from evenhand.statistics.agreement import cohens_kappa
-from evenhand.statistics.equivalence import detectable_multiplier, equivalence, minimum_detectable_effect
+from evenhand.statistics.equivalence import detectable_multiplier, equivalence, minimum_detectable_effect, standardised
 from evenhand.statistics.heterogeneity import summarise_effects
 from evenhand.statistics.multiplicity import correct
 from evenhand.statistics.permutation import sign_flip, within_blocks
@@ -148,6 +150,39 @@ def test_labels_are_shuffled_within_blocks_alone():
         lambda: equivalence(0, 1, 0),
         lambda: detectable_multiplier(df=0),
         lambda: detectable_multiplier(power=0.01),
+        lambda: detectable_multiplier(alpha=1e-300, df=5),
+        lambda: detectable_multiplier(alpha=0.9, power=0.95),
+        lambda: detectable_multiplier(power=1 - 1e-16),
+        lambda: detectable_multiplier(df=0.01),
+        lambda: detectable_multiplier(df=2, alpha=1e-12),
+        lambda: detectable_multiplier(df=float("nan")),
+        lambda: standardised(float("nan"), 1),
+        lambda: correct(["a"]),
+        lambda: correct(0.5),
+        lambda: correct(np.eye(2)),
+        lambda: summarise_effects(np.eye(2), np.eye(2)),
+        lambda: summarise_effects(1.0, 2.0),
+        lambda: summarise_effects(["a"], [1.0]),
+        lambda: summarise_effects([1.0, None], [1.0, 1.0]),
+        lambda: summarise_effects([1.0, 2.0], [1e-160, 1.0]),
+        lambda: summarise_effects([1e300, -1e300], [1.0, 1.0]),
+        lambda: cohens_kappa([1.0, float("nan")], [1.0, 2.0]),
+        lambda: cohens_kappa(["a", None], ["a", "b"]),
+        lambda: cohens_kappa(np.array([1.0, np.nan]), np.array([1.0, np.nan])),
+        lambda: cohens_kappa([[1]], [[1]]),
+        lambda: cohens_kappa(1, 1),
+        *(lambda count=count: sign_flip([1.0, 2.0], rng=rng(), resamples=count) for count in (0, -1, 2.5)),
+        lambda: sign_flip([1.0, 2.0], rng=None),
+        lambda: sign_flip([[1.0], [2.0]], rng=rng()),
+        *(
+            lambda count=count: within_blocks([1.0, 2.0], [1, 0], [0, 0], rng=rng(), resamples=count)
+            for count in (0, -1)
+        ),
+        lambda: within_blocks([1.0, 2.0, 3.0], [1, 0, float("nan")], [0, 0, 0], rng=rng()),
+        lambda: within_blocks([1.0, 2.0, 3.0], [1, 0, 2], [0, 0, 0], rng=rng()),
+        lambda: within_blocks([1.0, 2.0, 3.0], [1, 0, 1], [0, 0, None], rng=rng()),
+        lambda: within_blocks([1.0, 2.0], [1, 0], [[0], [0]], rng=rng()),
+        lambda: within_blocks([1.0, 2.0], [1, 0], [0, 0], rng=3),
         lambda: minimum_detectable_effect(float("inf")),
         lambda: correct([1.5]),
         lambda: correct([0.5], method="none"),
@@ -165,3 +200,67 @@ def test_labels_are_shuffled_within_blocks_alone():
 def test_impossible_numbers_are_refused(use):
     with pytest.raises(InputError):
         use()
+
+
+UNITS = [1e-300, 1e-160, 1e-14, 1.0, 1e14, 1e160, 1e300]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_permutations_do_not_see_the_unit(unit):
+    pairs = np.array([1.0, 2.0, 3.0, -1.0, 4.5, 2.0])
+    plain, other = sign_flip(pairs, rng=rng()), sign_flip(pairs * unit, rng=rng())
+    assert (other.p_value, other.statistic / unit) == (plain.p_value, pytest.approx(plain.statistic))
+    values, group, block = np.array([1.0, 2.0, 3.0, 5.0, 2.0, 9.0]), [1, 0, 1, 0, 0, 1], [1, 1, 2, 2, 3, 3]
+    plain, other = (within_blocks(values * size, group, block, rng=rng(), resamples=199) for size in (1.0, unit))
+    assert (other.p_value, other.statistic / unit) == (plain.p_value, pytest.approx(plain.statistic))
+
+
+def test_what_all_values_have_in_common_does_not_count():
+    values, group, block = np.array([1.0, 2.0, 3.0, 5.0, 2.0, 9.0]), [1, 0, 1, 0, 0, 1], [1, 1, 2, 2, 3, 3]
+    plain, other = (
+        within_blocks(shift + 1e-6 * values, group, block, rng=rng(), resamples=199) for shift in (0.0, 1e3)
+    )
+    assert other.p_value == plain.p_value
+
+
+@pytest.mark.parametrize("method", ["dl", "pm"])
+@pytest.mark.parametrize("unit", UNITS)
+def test_heterogeneity_does_not_see_the_unit(unit, method):
+    effects, errors = np.array([0.1, 0.5, -0.2, 0.4, 0.9]), np.array([0.1, 0.2, 0.15, 0.3, 0.2])
+    plain, other = (summarise_effects(effects * size, errors * size, method=method) for size in (1.0, unit))
+    assert plain.tau_low > 0
+    for name in ("estimate", "std_error", "conf_low", "conf_high", "tau", "tau_low", "tau_high"):
+        assert getattr(other, name) / unit == pytest.approx(getattr(plain, name), rel=1e-9)
+    assert (other.q, other.q_p_value) == pytest.approx((plain.q, plain.q_p_value), rel=1e-9)
+
+
+@pytest.mark.parametrize("method", ["dl", "pm"])
+def test_an_effect_known_almost_exactly_is_the_mean_where_effects_are_alike(method):
+    found = summarise_effects([0.1, 0.2], [1e-12, 0.1], method=method)
+    assert (found.estimate, found.std_error, found.tau) == (pytest.approx(0.1), pytest.approx(1e-12), 0.0)
+    assert found.q == pytest.approx(1.0)
+
+
+def test_an_effect_known_almost_exactly_leaves_the_differences_of_the_others():
+    """DerSimonian and Laird's tau2 by hand, the exact effect's weight growing beyond all others: (Q - 2) / (sum of rest)."""
+    found = summarise_effects([0.1, 0.2, 0.5], [1e-12, 0.1, 0.2], method="dl")
+    q = (0.1 / 0.1) ** 2 + (0.4 / 0.2) ** 2
+    # Weights less their squares over their sum: 2 (100 + 25) where the third is infinite.
+    assert found.tau**2 == pytest.approx((q - 2) / (2 * (100 + 25)), rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, pl.Series, pd.Series])
+def test_sequences_of_any_kind_are_read_in_their_order(kind):
+    assert cohens_kappa(kind(list("aabb")), kind(list("abab"))) == pytest.approx(0.0)
+    assert correct(kind([0.01, 0.2, 0.03])).values == correct([0.01, 0.2, 0.03]).values
+    assert summarise_effects(kind([0.1, 0.4]), kind([0.1, 0.2])) == summarise_effects([0.1, 0.4], [0.1, 0.2])
+    found = within_blocks(
+        kind([1.0, 2.0, 4.0, 3.0]), kind([True, False] * 2), kind(list("aabb")), rng=rng(), resamples=9
+    )
+    assert found.statistic == pytest.approx(0.0)
+
+
+def test_an_index_of_pandas_is_no_order():
+    p = pd.Series([0.01, None, 0.03], index=[7, 0, 1])
+    assert correct(p).values == correct([0.01, None, 0.03]).values
+    assert cohens_kappa(pd.Series(list("ab"), index=[1, 0]), pd.Series(list("ab"))) == 1.0

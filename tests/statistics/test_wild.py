@@ -80,3 +80,31 @@ def test_what_does_not_vary_has_no_statistic_and_unknown_terms_are_refused():
     assert "standard error is zero" in nothing.note
     with pytest.raises(InputError, match="no coefficient 'age'"):
         wild_cluster_test(flat, "y ~ treated", cluster="cluster", term="age", rng=np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("unit", [1e-34, 1e34])
+def test_the_unit_of_the_outcome_does_not_matter(unit):
+    found = [
+        wild_cluster_test(
+            clustered(2).with_columns(pl.col("y") * factor), "y ~ treated + z", cluster="cluster", term="z",
+            rng=np.random.default_rng(1), replicates=99,
+        )
+        for factor in (1.0, unit)
+    ]  # fmt: skip
+    assert found[1].p_value == found[0].p_value
+    assert found[1].statistic == pytest.approx(found[0].statistic, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        *(({"replicates": count}, f"replicates is {count}") for count in (0, -1, 2.5, None, True)),
+        ({"rng": None}, "rng is None"),
+        ({"rng": 3}, "rng is 3"),
+        ({"data": clustered(1).with_columns(pl.col("y") * 1e200)}, "another unit"),
+    ],
+)
+def test_unusable_arguments_are_one_message(arguments, message):
+    chosen = {"data": clustered(1), "rng": np.random.default_rng(1), **arguments}
+    with pytest.raises(InputError, match=message):
+        wild_cluster_test(chosen.pop("data"), "y ~ treated + z", cluster="cluster", term="z", **chosen)

@@ -124,15 +124,10 @@ def _mean_position(rows: pl.DataFrame, head: Row) -> Row:
         return replace(head, n=calls, note=problem.what)
     if FIRST not in found:
         return replace(head, n=calls, note="no answer has a first and another slot")
-    row = read_clustered(head, found[FIRST])
-    if row.estimate and row.std_error is not None and row.std_error < _ROUNDING * abs(row.estimate):
-        blank = dict.fromkeys(("std_error", "df", "conf_low", "conf_high", "p_value"))
-        return replace(row, **blank, note=joined("all bundles give the same: no error can be told", row.note))
-    return row
+    return read_clustered(head, found[FIRST])
 
 
 _IS_FIRST = (pl.col("position") == 1).cast(pl.Float64)
-_ROUNDING = 1e-12
 
 
 def _dummies(rows: pl.DataFrame, factors: Sequence[str], *, prefix: str = "") -> dict[str, pl.Expr]:

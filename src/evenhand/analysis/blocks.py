@@ -25,6 +25,7 @@ from evenhand.analysis import (
     variation,
     verdict,
 )
+from evenhand.analysis.preparing import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -88,20 +89,26 @@ class Analysis:
     seconds: Mapping[str, float]
 
 
-def analyse(material: Material, *, progress: Callable[[str], None] | None = None) -> Analysis:
+def analyse(
+    material: Material, *, processes: int | None = None, progress: Callable[[str], None] | None = None
+) -> Analysis:
     """Answer every question that the material allows.
 
     Args:
         material: Outcomes and the terms of their analysis.
-        progress: Called with each block's name before it is answered.
+        processes: How many processes fit; by default one a core where it is worth it.
+        progress: Called with what is answered next, in words.
     """
     blocks: dict[str, pl.DataFrame] = {}
-    seconds: dict[str, float] = {}
+    began = time.perf_counter()
+    refits = prepare(material, processes=processes, progress=progress)
+    seconds = {"fits": time.perf_counter() - began}
     for name, block in BLOCKS.items():
         if progress is not None:
             progress(name)
         began = time.perf_counter()
-        rows = block(material)
+        # The refits are made already, with the fits.
+        rows = robustness.summarise(refits, material) if block is robustness.robustness else block(material)
         seconds[name] = time.perf_counter() - began
         if not rows.is_empty():
             blocks[name] = rows

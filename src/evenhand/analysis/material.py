@@ -5,7 +5,7 @@ A block is a function from the material to tidy rows. Several blocks rest on the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from evenhand.analysis.focal import Cell, focal_cells, scored
@@ -13,6 +13,8 @@ from evenhand.analysis.setting import Setting
 from evenhand.analysis.specifications import POOLED, Specification, Specified, specify
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
 
     from evenhand.statistics import MixedFit
@@ -34,6 +36,10 @@ class Fitted:
     def trouble(self) -> str:
         """Why there is no model, in words; empty where there is one."""
         return self.specified.trouble
+
+    def without_model(self) -> Fitted:
+        """The fit alone, light enough to be sent between processes."""
+        return replace(self, specified=replace(self.specified, model=None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +96,17 @@ class Material:
         """
         key = (cell.domain, cell.format, cell.mode, specification, model)
         if key not in self._fits:
-            rows = cell.rows if model == POOLED else cell.of_model(model)
-            specified = specify(cell, rows, specification)
-            self._fits[key] = Fitted(specified, specified.model.fit() if specified.model else None)
+            self._fits[key] = fit_cell(cell, specification, model)
         return self._fits[key]
+
+    def keep(self, cell: Cell, fits: Mapping[tuple[Specification, str], Fitted]) -> None:
+        """Keep fits that were made elsewhere, by specification and respondent."""
+        for (specification, model), fit in fits.items():
+            self._fits[cell.domain, cell.format, cell.mode, specification, model] = fit
+
+
+def fit_cell(cell: Cell, specification: Specification, model: str = POOLED) -> Fitted:
+    """The fit of a cell to all respondents together or to one."""
+    rows = cell.rows if model == POOLED else cell.of_model(model)
+    specified = specify(cell, rows, specification)
+    return Fitted(specified, specified.model.fit() if specified.model else None)

@@ -79,7 +79,11 @@ def robustness(material: Material) -> pl.DataFrame:
         respondents and random slopes; `status_changes`: under how many refits the contrast's corrected status is
         another, the whole family corrected again each time; summed over the family where the group is empty.
     """
-    found = [robustness_of(cell, _fits(material, cell)) for cell in material.planned]
+    return summarise([robustness_of(cell, _fits(material, cell)) for cell in material.planned], material)
+
+
+def summarise(found: Sequence[CellRobustness], material: Material) -> pl.DataFrame:
+    """The rows of all planned cells, and what changes of their corrected statuses."""
     return as_frame([*(row for one in found for row in one.rows), *_status_changes(found, material.setting.family.q)])
 
 

@@ -163,7 +163,8 @@ def _print(found: MixedFit | ClusteredFit | RankLogitFit, method: str) -> None:
     from evenhand.cli.console import out
     from evenhand.statistics import MixedFit, RankLogitFit
 
-    table = Table(title=f"{_TITLES[method]}, {found.n:,} rows", caption=_CAPTIONS[method], caption_justify="left")
+    title = f"{_TITLES[method]}, {found.n:,} row{'s' * (found.n != 1)}"
+    table = Table(title=title, caption=_CAPTIONS[method], caption_justify="left")
     columns = [name for name in found.tidy().columns if name not in {"term", "n", "method", "note", "tie_rate"}]
     table.add_column("term", overflow="fold")
     for column in columns:
@@ -178,7 +179,8 @@ def _print(found: MixedFit | ClusteredFit | RankLogitFit, method: str) -> None:
         parts = [f"{name} {variance**0.5:.4g}{counts.get(name, '')}" for name, variance in found.variances.items()]
         said.append(f"SD between: {', '.join(parts)}; residual {found.sigma:.4g}.")
     if isinstance(found, RankLogitFit):
-        said.append(f"{found.rankings:,} rankings, {found.tie_rate:.1%} of them with a tie.")
+        many = "s" * (found.rankings != 1)
+        said.append(f"{found.rankings:,} ranking{many}, {found.tie_rate:.1%} of them with a tie.")
     said += [f"Note: {note}." for note in found.notes]
     for line in said if found.reference else said[1:]:
         console.print(line, markup=False, soft_wrap=True)

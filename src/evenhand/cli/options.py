@@ -28,13 +28,15 @@ def pairs(texts: Sequence[str], option: str) -> dict[str, str]:
     """Options written as NAME=VALUE.
 
     Raises:
-        InputError: One without a name, a sign or a value.
+        InputError: One without a name, a sign or a value, or a name given twice.
     """
     found: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not (name and equals and value):
             raise InputError(f"{text!r} is no pair", where=option, mend="Write it as NAME=VALUE")
+        if name in found:
+            raise InputError(f"{name!r} is given twice", where=option, mend="Give it once")
         found[name] = value
     return found
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.errors import InputError
+from evenhand.statistics.draws import cells_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -24,15 +25,18 @@ def cohens_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float
         label, since chance alone would then agree fully.
 
     Raises:
-        InputError: No items, or unequal numbers of them.
+        InputError: No items, unequal numbers of them, or a code that is missing.
     """
-    if not first or len(first) != len(second):
+    ones, others = (cells_of(codes, "codes", where="kappa") for codes in (first, second))
+    if not ones or len(ones) != len(others):
         raise InputError(
-            f"{len(first)} and {len(second)} codes", where="kappa", mend="Give one code an item from each coder"
+            f"{len(ones)} and {len(others)} codes", where="kappa", mend="Give one code an item from each coder"
         )
-    labels = {label: i for i, label in enumerate(dict.fromkeys((*first, *second)))}
+    if None in ones or None in others:
+        raise InputError("a code is missing", where="kappa", mend="Leave such items out for both coders")
+    labels = {label: i for i, label in enumerate(dict.fromkeys((*ones, *others)))}
     table = np.zeros((len(labels), len(labels)))
-    for one, other in zip(first, second, strict=True):
+    for one, other in zip(ones, others, strict=True):
         table[labels[one], labels[other]] += 1
     table /= table.sum()
     expected = float(table.sum(axis=1) @ table.sum(axis=0))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from evenhand.errors import InputError
+from evenhand.statistics.draws import numbers_of, require_generator
+from evenhand.tables import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,19 +68,21 @@ def rank_correlation(
         rng: Draws the pairings.
 
     Raises:
-        InputError: Unequal lengths, or an unknown kind.
+        InputError: Unequal lengths, values that are no numbers, or an unknown kind.
     """
     if kind not in {"spearman", "kendall"}:
         raise InputError(f"unknown kind {kind!r}", where="rank correlation", mend="Use spearman or kendall")
-    first, second = (np.asarray(values, dtype=np.float64) for values in (x, y))
-    if first.shape != second.shape or first.ndim != 1:
+    if rng is not None:
+        require_generator(rng, "rank correlation")
+    first, second = (numbers_of(values, "values", where="rank correlation") for values in (x, y))
+    if first.shape != second.shape:
         raise InputError(
             f"{first.size} and {second.size} values", where="rank correlation", mend="Give one value a pair each"
         )
     whole = ~(np.isnan(first) | np.isnan(second))
     a, b = first[whole], second[whole]
     n, dropped = len(a), int((~whole).sum())
-    gone = f"{dropped} pairs with a missing value are left out" if dropped else ""
+    gone = f"{counted(dropped, 'pair')} with a missing value {'is' if dropped == 1 else 'are'} left out" * (dropped > 0)
     constant = n < 2 or not (a != a[0]).any() or not (b != b[0]).any()
     if constant:
         why = "fewer than two pairs" if n < 2 else "one side does not vary"

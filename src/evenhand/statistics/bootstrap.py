@@ -18,8 +18,9 @@ import polars as pl
 
 from evenhand.errors import InputError
 from evenhand.statistics.clustered import FOR_THESE_ONLY, lay_out
-from evenhand.statistics.draws import ROUNDING, BootstrapDraws
+from evenhand.statistics.draws import ROUNDING, BootstrapDraws, cells_of, require_count, require_generator
 from evenhand.statistics.matrices import orthonormal
+from evenhand.tables import as_polars, counted, from_cells, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -53,16 +54,22 @@ def cluster_bootstrap(
         names: Of the estimates; by default 1, 2 and so on.
 
     Raises:
-        InputError: A single cluster, missing labels, fewer than two replicates, estimates that are not finite in the
-            sample or in nearly all resamples, or another number of names than of estimates.
+        InputError: A single cluster, missing labels or labels of several kinds, fewer than two replicates, a statistic
+            that gives no numbers or not always as many, estimates that are not finite in the sample or in nearly all
+            resamples, or another number of names than of estimates.
     """
     codes, labels = _codes(clusters)
-    _require_resamples(len(labels), replicates)
+    _require_resamples(len(labels), replicates, rng)
+    sizes: set[int] = set()
 
     def estimates(weights: NDArray[np.float64]) -> NDArray[np.float64]:
         # Where a resample lacks a group, a mean is 0/0; such replicates are counted.
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.atleast_1d(np.asarray(statistic(weights), dtype=np.float64))
+            found = _estimates(statistic, weights)
+        sizes.add(len(found))
+        if len(sizes) > 1:
+            raise _no_statistic(f"gives {' and '.join(str(size) for size in sorted(sizes))} estimates in turn")
+        return found
 
     whole = estimates(np.ones(len(codes)))
     resamples = _Resamples(labels, replicates, rng)
@@ -97,7 +104,7 @@ def least_squares_draws(
         InputError: As `fit_clustered` and `cluster_bootstrap` do.
     """
     laid = lay_out(data, formula, cluster=cluster, reference=reference)
-    _require_resamples(len(laid.pieces), replicates)
+    _require_resamples(len(laid.pieces), replicates, rng)
     # In an orthonormal basis of the design, cross-products are near the identity and lose no digits; and what moves
     # the coefficients is only what the whole sample does not explain.
     basis, back = orthonormal(laid.x)
@@ -116,7 +123,7 @@ def least_squares_draws(
         estimate + np.where(np.abs(moved) <= ROUNDING * size, 0.0, moved)
         for moved in (np.concatenate(moves) @ back.T, without @ back.T)
     )
-    lost = (f"not identified: {', '.join(laid.lost)}",) if laid.lost else ()
+    lost = (f"not identified: {', '.join(shown(name) for name in laid.lost)}",) if laid.lost else ()
     remarks = (FOR_THESE_ONLY, *laid.remarks, *lost)
     return _gather(laid.coef_names, estimate, drawn, left, resamples.digest(), remarks)
 
@@ -195,9 +202,9 @@ def _gather(
 ) -> BootstrapDraws:
     kept = np.asarray(np.isfinite(drawn).all(axis=1), dtype=np.bool_)
     found = {
-        f"{len(names)} names for {len(estimate)} estimates": len(names) != len(estimate),
+        f"{counted(len(names), 'name')} for {counted(len(estimate), 'estimate')}": len(names) != len(estimate),
         "the estimates are not finite in the sample itself": not np.isfinite(estimate).all(),
-        f"the estimates are finite in {kept.sum()} of {len(kept)} resamples": kept.sum() < 2,
+        f"the estimates are finite in {kept.sum()} of {counted(len(kept), 'resample')}": kept.sum() < 2,
     }
     fault = next((what for what, wrong in found.items() if wrong), None)
     if fault is not None:
@@ -207,17 +214,39 @@ def _gather(
 
 def _codes(clusters: Any) -> tuple[NDArray[np.int64], list[str]]:
     """Clusters by number, and their labels in that order."""
-    labels = clusters if isinstance(clusters, pl.Series) else pl.Series(values=list(clusters))
+    if isinstance(clusters, pl.Series):
+        labels = as_polars(clusters.to_frame("clusters"), ("clusters",)).to_series()
+    else:
+        labels = from_cells(cells_of(clusters, "clusters", where="bootstrap"), "clusters")
     if labels.is_null().any() or (labels.dtype.is_float() and labels.is_nan().any()):
         raise InputError("rows without a cluster", where="bootstrap", mend="Leave such rows out first")
     codes = labels.rank("dense").to_numpy().astype(np.int64) - 1
     return codes, [str(label) for label in labels.unique().sort().to_list()]
 
 
-def _require_resamples(clusters: int, replicates: int) -> None:
+def _estimates(statistic: Callable[[NDArray[np.float64]], Any], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What a statistic gives, shape (k,)."""
+    try:
+        found = np.atleast_1d(np.asarray(statistic(weights), dtype=np.float64))
+    except (TypeError, ValueError) as problem:
+        raise _no_statistic(f"fails on {len(weights)} weights ({shown(problem)})") from problem
+    if found.ndim > 1 or not found.size:
+        raise _no_statistic(f"gives an array of shape {found.shape}")
+    return found
+
+
+def _no_statistic(fault: str) -> InputError:
+    mend = "Give a function of one weight a row that returns a number, or always as many"
+    return InputError(f"the statistic {fault}", where="bootstrap", mend=mend)
+
+
+def _require_resamples(clusters: int, replicates: int, rng: object) -> None:
+    require_generator(rng, "bootstrap")
+    require_count(replicates, "replicates", where="bootstrap")
     if clusters < 2 or replicates < 2:
         raise InputError(
-            f"{replicates} resamples of {clusters} cluster{'s' * (clusters != 1)} have no spread",
+            f"{counted(replicates, 'resample')} of {counted(clusters, 'cluster')} "
+            f"{'has' if replicates == 1 else 'have'} no spread",
             where="bootstrap",
             mend="Give two clusters or more, and two replicates or more",
         )

@@ -13,8 +13,10 @@ import numpy as np
 import polars as pl
 
 from evenhand.errors import InputError
+from evenhand.statistics.draws import ROUNDING
 from evenhand.statistics.formulas import parse_formula
 from evenhand.statistics.matrices import build_matrices, independent, orthonormal
+from evenhand.tables import counted, require_name, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Errors = Literal["cr1", "cr2"]
+_AT_ONCE = 4_000_000
+_NULL = 1e-10
 FOR_THESE_ONLY = "for these names only: names that vary within clusters are taken as fixed"
 
 
@@ -32,9 +36,11 @@ class ClusteredFit:
     Attributes:
         coef_names: Names of the coefficients, p of them; those that the data do not identify are left out.
         beta: Estimates, shape (p,).
-        std_errors: Cluster-robust standard errors, shape (p,).
-        vcov: Their covariance matrix, shape (p, p).
-        df: Degrees of freedom by coefficient, shape (p,): clusters - 1, or Satterthwaite's for `cr2`.
+        std_errors: Cluster-robust standard errors, shape (p,); NaN where there is none but rounding, and a note
+            says why.
+        vcov: Their covariance matrix, shape (p, p); NaN where there is no standard error.
+        df: Degrees of freedom by coefficient, shape (p,): clusters - 1, or Satterthwaite's for `cr2`, NaN where there
+            is no standard error.
         n: Rows.
         clusters: How many clusters.
         not_identified: Coefficients that are sums of others in these data.
@@ -102,20 +108,53 @@ def fit_clustered(
     x, turn = orthonormal(laid.x)
     fitted = x.T @ y
     residuals = y - x @ fitted
+    # What the first pass leaves of the fit is rounding.
+    rest = x.T @ residuals
+    fitted, residuals = fitted + rest, residuals - x @ rest
     beta = turn @ fitted
     vcov, df = _cr1(x, residuals, turn, laid) if errors == "cr1" else _cr2(x, residuals, turn, pieces)
+    std_errors = np.sqrt(np.clip(np.diag(vcov), 0, None))
+    none, told = _without_error(laid, beta, residuals, turn, std_errors)
     return ClusteredFit(
         laid.coef_names,
         beta,
-        np.sqrt(np.clip(np.diag(vcov), 0, None)),
-        vcov,
-        df,
+        np.where(none, np.nan, std_errors),
+        np.where(none | none[:, None], np.nan, vcov),
+        np.where(none, np.nan, df) if errors == "cr2" else df,
         len(y),
         len(pieces),
         laid.lost,
         laid.reference,
-        _notes(laid.remarks, laid.lost, y),
+        (*_notes(laid), *told),
     )
+
+
+def _without_error(
+    laid: Layout,
+    beta: NDArray[np.float64],
+    residuals: NDArray[np.float64],
+    turn: NDArray[np.float64],
+    std_errors: NDArray[np.float64],
+) -> tuple[NDArray[np.bool_], list[str]]:
+    """Which coefficients have no standard error but rounding, shape (p,), and why; also that clusters are few."""
+    left = float(np.linalg.norm(residuals))
+    # What a fit adds up may be much larger than the outcome, where years are not centred.
+    summed = float(np.linalg.norm(laid.y) + (np.linalg.norm(laid.x, axis=0) * np.abs(beta)).max())
+    exact = left <= ROUNDING * summed
+    none = np.linalg.norm(turn, axis=1) * (ROUNDING * summed + _NULL * left) >= std_errors
+    none = np.asarray(none | exact, dtype=np.bool_)
+    names = ", ".join(shown(name) for name, lacks in zip(laid.coef_names, none, strict=True) if lacks)
+    why = "the model fits the outcome without error" if exact else "the clusters do not differ"
+    notes = [f"no standard error for {names}: {why}"] * bool(none.any())
+    groups, p = len(laid.pieces), len(beta)
+    if groups <= p and not none.all():
+        notes.append(few_clusters(groups, p))
+    return none, notes
+
+
+def few_clusters(groups: int, p: int) -> str:
+    """What is to be said where clusters are no more than coefficients."""
+    return f"{counted(groups, 'cluster')} for {counted(p, 'coefficient')}: standard errors are too small"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +191,7 @@ class Layout:
 
 def lay_out(data: Any, formula: str, *, cluster: str, reference: Mapping[str, str] | None = None) -> Layout:
     """Lay out a clustered model; arguments and errors as `fit_clustered` has them."""
+    require_name(cluster, "cluster")
     parsed = parse_formula(formula)
     if parsed.random:
         raise InputError(
@@ -163,7 +203,7 @@ def lay_out(data: Any, formula: str, *, cluster: str, reference: Mapping[str, st
     groups, n, p = int(codes.max()) + 1, len(laid.y), len(kept)
     if groups < 2 or n <= p or p == 0:
         raise InputError(
-            f"{n} rows in {groups} cluster{'s' * (groups != 1)} for {p} coefficients",
+            f"{counted(n, 'row')} in {counted(groups, 'cluster')} for {counted(p, 'coefficient')}",
             where="clustered",
             mend="Give two clusters or more, and more rows than coefficients",
         )
@@ -175,11 +215,11 @@ def lay_out(data: Any, formula: str, *, cluster: str, reference: Mapping[str, st
     return Layout(laid.y, laid.x[:, kept], names, lost, pieces, labels, laid.reference, laid.remarks)
 
 
-def _notes(remarks: tuple[str, ...], lost: tuple[str, ...], y: NDArray[np.float64]) -> tuple[str, ...]:
-    notes = [FOR_THESE_ONLY, *remarks]
-    if lost:
-        notes.append(f"not identified: {', '.join(lost)}")
-    if not np.ptp(y):
+def _notes(laid: Layout) -> tuple[str, ...]:
+    notes = [FOR_THESE_ONLY, *laid.remarks]
+    if laid.lost:
+        notes.append(f"not identified: {', '.join(shown(name) for name in laid.lost)}")
+    if not np.ptp(laid.y):
         notes.append("the outcome is constant")
     return tuple(notes)
 
@@ -197,22 +237,52 @@ def _cr2(
     x: NDArray[np.float64], residuals: NDArray[np.float64], turn: NDArray[np.float64], pieces: list[NDArray[np.int64]]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Arguments as `_cr1` has them."""
-    p = int(x.shape[1])
-    adjusted = [_half_inverse(np.eye(len(rows)) - x[rows] @ x[rows].T) @ x[rows] for rows in pieces]
-    scores = np.array([a.T @ residuals[rows] for a, rows in zip(adjusted, pieces, strict=True)]) @ turn.T
+    order = np.concatenate(pieces)
+    starts = np.cumsum([0, *(len(rows) for rows in pieces[:-1])])
+    x, residuals = x[order], residuals[order]
+    adjusted = np.concatenate([piece @ _adjustment(piece.T @ piece) for piece in np.split(x, starts[1:])])
+    scores = np.add.reduceat(adjusted * residuals[:, None], starts) @ turn.T
     vcov: NDArray[np.float64] = scores.T @ scores
-    df: NDArray[np.float64] = np.empty(p)
-    for k in range(p):
-        weights = [a @ turn[k] for a in adjusted]
-        shared = np.array([x[rows].T @ w for rows, w in zip(pieces, weights, strict=True)])
-        products = np.diag([float(w @ w) for w in weights]) - shared @ shared.T
-        df[k] = np.trace(products) ** 2 / float((products**2).sum())
+    df: NDArray[np.float64] = np.empty(len(turn))
+    for k in range(len(turn)):
+        weights = adjusted @ turn[k]
+        shared = np.add.reduceat(x * weights[:, None], starts)
+        df[k] = _satterthwaite(np.add.reduceat(weights**2, starts), shared)
     return vcov, df
 
 
-def _half_inverse(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The symmetric inverse square root, of directions alone that are not null."""
-    values, vectors = np.linalg.eigh(matrix)
-    safe = values > 1e-10
-    scaled: NDArray[np.float64] = vectors[:, safe] / np.sqrt(values[safe])
-    return (scaled @ vectors[:, safe].T).astype(np.float64)
+def _adjustment(products: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What turns a cluster's regressors X into (I - X X')^(-1/2) X, shape (p, p).
+
+    In the basis of the eigenvectors of X'X the matrix between the brackets is 1 less the eigenvalues, so that nothing
+    of the size of the cluster is decomposed. Directions that the cluster alone determines are left out.
+
+    Args:
+        products: X'X, shape (p, p).
+    """
+    values, vectors = np.linalg.eigh(products)
+    safe = 1 - values > _NULL
+    return ((vectors[:, safe] / np.sqrt(1 - values[safe])) @ vectors[:, safe].T).astype(np.float64)
+
+
+def _satterthwaite(own: NDArray[np.float64], shared: NDArray[np.float64]) -> float:
+    """Degrees of freedom of a sum of squares, from the matrix of its coefficients: `diag(own) - shared @ shared.T`.
+
+    Args:
+        own: Shape (clusters,).
+        shared: Shape (clusters, p).
+    """
+    # Unit-free, so that no fourth power is out of range.
+    size = float(own.max(initial=0.0))
+    if not size:
+        return float("nan")
+    own, shared = own / size, shared / np.sqrt(size)
+    squares = 0.0
+    step = max(1, _AT_ONCE // len(own))
+    for start in range(0, len(own), step):
+        rows = np.arange(start, min(start + step, len(own)))
+        products = -shared[rows] @ shared.T
+        products[rows - start, rows] += own[rows]
+        squares += float((products**2).sum())
+    trace = float((own - (shared**2).sum(axis=1)).sum())
+    return trace**2 / squares if squares else float("nan")

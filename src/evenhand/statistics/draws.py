@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from math import isnan
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import polars as pl
 
 from evenhand.errors import InputError
+from evenhand.tables import some
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +69,12 @@ class BootstrapDraws:
         out = int((~self.kept).sum())
         if not out:
             return self.remarks
-        lost = f"{out} of {len(self.kept)} replicates are left out: an estimate is not defined in them"
+        left = (
+            "is left out: an estimate is not defined in it"
+            if out == 1
+            else ("are left out: an estimate is not defined in them")
+        )
+        lost = f"{out} of {len(self.kept)} replicates {left}"
         return (*self.remarks, lost)
 
     @property
@@ -87,7 +96,7 @@ class BootstrapDraws:
             raise InputError(
                 f"there is no estimate {stray!r}" if names else "no estimate is named",
                 where="bootstrap",
-                mend=f"Name some of {', '.join(self.names[:20])}",
+                mend=f"Name some of {some(self.names)}",
             )
         at = [self.names.index(name) for name in names]
         return replace(
@@ -156,7 +165,59 @@ class BootstrapDraws:
         return np.asarray(ndtr(bias + shifted / (1 - acceleration * shifted)), dtype=np.float64), ""
 
 
-def require_level(level: float) -> None:
+def require_level(level: float, *, where: str = "bootstrap") -> None:
     """Refuse a coverage outside 0 to 1 by an InputError."""
-    if not 0 < level < 1:
-        raise InputError(f"no interval covers {level}", where="bootstrap", mend="Give a level between 0 and 1")
+    if not (isinstance(level, (int, float)) and 0 < level < 1):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"no interval covers {level}", where=where, mend="Give a level between 0 and 1")
+
+
+def require_count(value: object, what: str, *, least: int = 1, where: str) -> None:
+    """Refuse what is no whole number, or too small a one, by an InputError."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        raise InputError(f"{what} is {value!r}", where=where, mend=f"Give a whole number, {least} or more")
+
+
+def require_generator(rng: object, where: str) -> None:
+    """Refuse what draws no random numbers by an InputError."""
+    if not isinstance(rng, np.random.Generator):
+        raise InputError(f"rng is {rng!r}, no generator", where=where, mend="Give numpy.random.default_rng(seed)")
+
+
+def cells_of(values: Any, what: str, *, where: str) -> list[Any]:
+    """The values of a flat sequence of any kind, numpy's, polars' and pandas' among them; missing ones are None.
+
+    Raises:
+        InputError: No such sequence.
+    """
+    cells: Any
+    try:
+        if hasattr(values, "tolist"):
+            cells = values.tolist()
+        else:
+            cells = values.to_list() if hasattr(values, "to_list") else list(values)
+    except TypeError:
+        cells = None
+    flat = cast("list[Any] | None", cells if isinstance(cells, list) else None)
+    if flat is None or not all(isinstance(cell, Hashable) for cell in flat):
+        raise InputError(f"the {what} are no flat sequence", where=where, mend="Give a list or a column")
+    gone: list[bool] = values.isna().tolist() if hasattr(values, "isna") else [_is_nan(cell) for cell in flat]
+    return [None if missing else cell for cell, missing in zip(flat, gone, strict=True)]
+
+
+def _is_nan(cell: object) -> bool:
+    return isinstance(cell, float) and isnan(cell)
+
+
+def numbers_of(values: Any, what: str, *, where: str) -> NDArray[np.float64]:
+    """The numbers of a flat sequence of any kind, shape (n,); missing ones are NaN.
+
+    Raises:
+        InputError: No such sequence, or one that holds something else than numbers.
+    """
+    cells = cells_of(values, what, where=where)
+    try:
+        if not any(isinstance(cell, (str, bytes)) for cell in cells):
+            return np.array([np.nan if cell is None else float(cell) for cell in cells], dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise InputError(f"the {what} are no numbers", where=where, mend="Give a list or a column of numbers")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from math import inf, isfinite, isnan
 
 from evenhand.errors import InputError
+
+_LEAST = 1e-12
+"""Chances nearer to 0 or 1 than this are beyond the distributions' precision."""
+_FARTHEST = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +74,13 @@ def detectable_multiplier(*, df: float = inf, alpha: float = 0.05, power: float 
         power: Probability of a significant result.
 
     Raises:
-        InputError: A level, power or degrees of freedom out of range.
+        InputError: A level, power or degrees of freedom out of range, or so extreme that no multiple can be told.
     """
     from scipy.optimize import brentq
     from scipy.stats import nct, norm, t
 
-    _require(0 < alpha < 1 and alpha < power < 1 and df > 0, f"alpha {alpha}, power {power}, df {df}")
+    found = f"alpha {alpha}, power {power}, df {df}"
+    _require(_LEAST <= alpha <= 0.5 and alpha < power <= 1 - _LEAST and df > 0, found)
     if not isfinite(df):
         return float(norm.ppf(1 - alpha / 2) + norm.ppf(power))
     critical = float(t.ppf(1 - alpha / 2, df))
@@ -85,9 +91,16 @@ def detectable_multiplier(*, df: float = inf, alpha: float = 0.05, power: float 
         return float(nct.sf(critical, df, shift)) + (0.0 if isnan(other) else other) - power
 
     upper = 1.0
-    while short(upper) < 0:
-        upper *= 2
-    return float(brentq(short, 0.0, upper, xtol=1e-12))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        try:
+            while (below := short(upper)) < 0 and upper < _FARTHEST:
+                upper *= 2
+            _require(below >= 0, found)
+            return float(brentq(short, 0.0, upper, xtol=1e-12))
+        except RuntimeWarning:
+            # Series of scipy's that do not converge.
+            raise _impossible(found) from None
 
 
 def minimum_detectable_effect(std_error: float, *, df: float = inf, alpha: float = 0.05, power: float = 0.8) -> float:
@@ -104,9 +117,9 @@ def standardised(effect: float, sd: float) -> float | None:
     """An effect over a raw standard deviation: d. None where nothing varies, for which there is no d.
 
     Raises:
-        InputError: A standard deviation that is negative or not finite.
+        InputError: A standard deviation that is negative or not finite, or an effect that is not finite.
     """
-    _require(isfinite(sd) and sd >= 0, f"standard deviation {sd}")
+    _require(isfinite(effect) and isfinite(sd) and sd >= 0, f"effect {effect}, standard deviation {sd}")
     return effect / sd if sd else None
 
 
@@ -124,8 +137,12 @@ def _quantile(share: float, df: float) -> float:
 
 def _require(condition: bool, found: str) -> None:
     if not condition:
-        raise InputError(
-            f"impossible numbers ({found})",
-            where="equivalence",
-            mend="Give finite numbers, a positive margin, levels between 0 and 1, positive degrees of freedom",
-        )
+        raise _impossible(found)
+
+
+def _impossible(found: str) -> InputError:
+    return InputError(
+        f"impossible numbers ({found})",
+        where="equivalence",
+        mend="Give finite numbers, a positive margin, levels between 0 and 1, positive df, none of them extreme",
+    )

@@ -14,6 +14,9 @@ from evenhand.errors import InputError
 Term = tuple[str, ...]
 """The columns whose product a term is; empty for the intercept."""
 
+MOST_FACTORS = 10
+"""Factors of one product `a*b*...`: so many make 1,023 terms."""
+
 _TOKEN = re.compile(r"\s*(?:`(?P<quoted>[^`]+)`|(?P<name>[^\W\d][\w.]*)|(?P<number>\d+)|(?P<sign>[~+\-*:()|]))")
 
 
@@ -63,6 +66,8 @@ def parse_formula(text: str) -> Formula:
     Raises:
         InputError: What cannot be read, and where.
     """
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"{text!r} is no formula", where="formula", mend="Write one as in 'rating ~ race + gender'")
     return _Reader(text).formula()
 
 
@@ -132,9 +137,17 @@ class _Reader:
 
     def _product(self) -> list[Term]:
         """`a:b` as one term, `a*b` as each factor and every product."""
-        factors: list[Term] = [self._crossing()]
-        while self._try("*"):
-            factors.append(self._crossing())
+        found: dict[frozenset[str], Term] = {}
+        while not found or self._try("*"):
+            factor = self._crossing()
+            found.setdefault(frozenset(factor), factor)
+        factors = list(found.values())
+        if len(factors) > MOST_FACTORS:
+            raise InputError(
+                f"a product of {len(factors)} columns in {self._text!r}",
+                where="formula",
+                mend=f"Multiply {MOST_FACTORS} at most, or name the products you need as in 'a:b'",
+            )
         sizes = range(1, len(factors) + 1)
         chosen = itertools.chain.from_iterable(itertools.combinations(factors, size) for size in sizes)
         return [tuple(dict.fromkeys(itertools.chain.from_iterable(part))) for part in chosen]

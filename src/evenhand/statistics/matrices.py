@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from evenhand.errors import InputError
+from evenhand.tables import as_polars, counted, meant, shown, some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +27,10 @@ INTERCEPT = "(Intercept)"
 _RANK_TOLERANCE = 1e-9
 _FAR_FROM_SINGULAR = 1e-6
 _MANY_LEVELS = 12
+_LARGEST = 1e35
+"""The size of a column up to which neither fourth powers of coefficients nor their inverses overflow."""
+_EXACT = 2**53
+"""The largest integer up to which floating point numbers tell all of them apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +74,16 @@ def build_matrices(
         also: Columns needed beside (clusters, rankings).
 
     Raises:
-        InputError: A column that is not there, an outcome that is no number, infinite values, a factor with one level,
-            an unknown reference level, or no complete row.
+        InputError: Data that are no frame, a column that is not there or holds no numbers, texts or times, an outcome
+            that is no number, infinite values or sizes that overflow, a factor with one level, an unknown reference
+            level, coefficients of one name, or no complete row.
     """
-    reference = reference or {}
-    columns = tuple(dict.fromkeys((*formula.columns, *also)))
-    table = _as_polars(data, columns)
-    stray = next((name for name in reference if name not in columns), None)
-    if stray is not None:
-        raise InputError(
-            f"{stray!r} is not in the formula", where="reference", mend=f"Name one of {', '.join(columns)}"
-        )
+    table = as_polars(data, [*formula.columns, *(name for name in also if name not in formula.columns)])
+    varying = dict.fromkeys(
+        itertools.chain.from_iterable((*formula.terms, *itertools.chain(*(part.terms for part in formula.random))))
+    )
+    reference = _checked_reference(reference or {}, formula, tuple(varying))
+    _require_values(table)
     _require_number(table, formula.outcome, "the outcome")
     complete = table.drop_nulls().filter(
         pl.all_horizontal(pl.selectors.float().is_not_nan()) if _floats(table) else True
@@ -88,17 +92,54 @@ def build_matrices(
         raise InputError("no row is complete", where="data", mend="Give rows with a value in every column named")
     for name in _floats(complete):
         if complete[name].is_infinite().any():
-            raise InputError(f"{name} holds an infinite value", where="data", mend="Leave such rows out")
-    varying = itertools.chain(formula.terms, *(random.terms for random in formula.random))
+            raise InputError(f"{shown(name)} holds an infinite value", where="data", mend="Leave such rows out")
     levels = {
         name: _levels(complete[name], name, reference.get(name))
-        for name in dict.fromkeys(itertools.chain.from_iterable(varying))
-        if name in reference or not complete[name].dtype.is_numeric()
+        for name in varying
+        if name in reference or not _is_number(complete[name].dtype)
     }
     x, names = design_matrix(complete, formula.terms, levels)
-    y = complete[formula.outcome].cast(pl.Float64).to_numpy()
+    y = _numbers(complete[formula.outcome])
+    plain = [name for name in varying if name not in levels]
+    _require_sizes([formula.outcome, *plain, *names], [y, *(_numbers(complete[name]) for name in plain), *x.T])
     dropped = table.height - complete.height
     return Matrices(y, x, names, levels, complete, dropped, _remarks(table, complete, levels))
+
+
+def _checked_reference(reference: Mapping[str, str], formula: Formula, varying: Sequence[str]) -> Mapping[str, str]:
+    if not hasattr(reference, "items"):
+        what = f"{reference!r} names no levels by factor"
+        raise InputError(what, where="reference", mend="Give a mapping such as {'race': 'white'}")
+    for name in reference:
+        if name in varying:
+            continue
+        what = f"{name!r} is not in the formula"
+        if name in formula.columns:
+            what = f"{name!r} is the outcome or a group alone, and has no reference level"
+        mend = f"Name one of {some(varying)}" if varying else "The formula has no factor: leave it out"
+        raise InputError(what, where="reference", mend=mend)
+    return reference
+
+
+def _require_values(table: pl.DataFrame) -> None:
+    if table.is_empty():
+        raise InputError("there is no row", where="data", mend="Give a table with rows")
+    for column in table:
+        if column.is_null().all() or (column.dtype.is_float() and column.fill_nan(None).is_null().all()):
+            raise InputError(
+                f"no row is complete: there is no value in {shown(column.name)}",
+                where="data",
+                mend="Give values, or leave the column out",
+            )
+
+
+def _require_sizes(names: Sequence[str], columns: Sequence[NDArray[np.float64]]) -> None:
+    """Refuse what would overflow once it is squared."""
+    for name, column in zip(names, columns, strict=True):
+        size = float(np.abs(column).max())
+        if size and not 1 / _LARGEST < size < _LARGEST:
+            what = f"{shown(name)} is of the size of {size:.0e}"
+            raise InputError(what, where="data", mend="Give it in another unit")
 
 
 def _remarks(table: pl.DataFrame, complete: pl.DataFrame, levels: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
@@ -111,9 +152,10 @@ def _remarks(table: pl.DataFrame, complete: pl.DataFrame, levels: Mapping[str, t
         if len(known) > _MANY_LEVELS:
             continue
         before, after = (dict(rows[name].cast(pl.String).value_counts().iter_rows()) for rows in (table, complete))
-        lost = [f"{level} {before[level] - after[level]} of {before[level]}" for level in known]
-        told.append(f"{name}: {', '.join(lost)}")
-    return (f"{dropped} rows with a missing value are left out ({'; '.join(told) or 'of ' + str(table.height)})",)
+        lost = [f"{shown(level)} {before[level] - after[level]} of {before[level]}" for level in known]
+        told.append(f"{shown(name)}: {', '.join(lost)}")
+    where = "; ".join(told) or f"of {table.height}"
+    return (f"{counted(dropped, 'row')} with a missing value {'is' if dropped == 1 else 'are'} left out ({where})",)
 
 
 def independent(x: NDArray[np.float64]) -> list[int]:
@@ -172,36 +214,32 @@ def _independent_with_care(x: NDArray[np.float64]) -> list[int]:
     return kept
 
 
-def _as_polars(data: Any, columns: Sequence[str]) -> pl.DataFrame:
-    present = [str(column) for column in data.columns]
-    missing = next((column for column in columns if column not in present), None)
-    if missing is not None:
-        raise InputError(f"there is no column {missing!r}", where="data", mend=f"Name one of {', '.join(present[:20])}")
-    if isinstance(data, pl.DataFrame):
-        return data.select(columns)
-    return pl.DataFrame([_from_pandas(data[column], column) for column in columns])
-
-
-def _from_pandas(series: Any, name: str) -> pl.Series:
-    """A pandas column; a categorical one keeps the order of its categories."""
-    values = [None if gone else value for value, gone in zip(series.tolist(), series.isna().tolist(), strict=True)]
-    categories = getattr(series.dtype, "categories", None)
-    if categories is None:
-        return pl.Series(name, values, strict=False)
-    labels = [str(category) for category in categories]
-    return pl.Series(name, [None if value is None else str(value) for value in values], dtype=pl.Enum(labels))
-
-
 def _require_number(table: pl.DataFrame, name: str, what: str) -> None:
     dtype = table[name].dtype
-    if dtype.is_numeric() or isinstance(dtype, (pl.Boolean, pl.Null)):
+    if _is_number(dtype):
         return
     told = f"is {dtype}"
     if isinstance(dtype, pl.String):
         stray = table[name].cast(pl.Float64, strict=False).is_null() & table[name].is_not_null()
         row = stray.arg_max() or 0
-        told = f"holds {table[name][row]!r} in row {row + 1}"
+        told = f"holds {table[name][row]!r} in row {row + 1}" if stray.any() else "is text"
     raise InputError(f"{what} {name!r} {told}, no number", where="data", mend="Give a column of numbers")
+
+
+def _is_number(dtype: pl.DataType) -> bool:
+    return dtype.is_numeric() or isinstance(dtype, pl.Boolean)
+
+
+def _numbers(column: pl.Series) -> NDArray[np.float64]:
+    """A column of numbers or truth values as floating point numbers."""
+    ends: Any = (column.min(), column.max())
+    if column.dtype.is_integer() and max(abs(end) for end in ends) > _EXACT:
+        raise InputError(
+            f"{shown(column.name)} holds integers that cannot be told apart as floating point numbers",
+            where="data",
+            mend="Subtract a constant",
+        )
+    return column.cast(pl.Float64).to_numpy()
 
 
 def _floats(table: pl.DataFrame) -> list[str]:
@@ -209,24 +247,22 @@ def _floats(table: pl.DataFrame) -> list[str]:
 
 
 def _levels(column: pl.Series, name: str, reference: str | None) -> tuple[str, ...]:
-    present = set(column.unique().cast(pl.String).to_list())
-    if isinstance(column.dtype, pl.Enum):
-        ordered = [level for level in column.dtype.categories.to_list() if level in present]
-    elif column.dtype.is_numeric():
-        ordered = [str(value) for value in column.unique().sort().to_list()]
-    else:
-        ordered = sorted(present)
+    ordered: list[str] = column.unique().sort().cast(pl.String).to_list()
+    # Numbers stand in their order, enumerated levels in that of their type.
+    if not (column.dtype.is_numeric() or isinstance(column.dtype, pl.Enum)):
+        ordered = sorted(ordered)
     if len(ordered) < 2:
         raise InputError(
             f"the factor {name!r} has one level, {ordered[0]!r}", where="data", mend="Leave it out of the formula"
         )
     if reference is None:
         return tuple(ordered)
-    if str(reference) not in ordered:
+    chosen = meant(column, str(reference))
+    if len(chosen) != 1:
         raise InputError(
-            f"{name} has no level {reference!r}", where="reference", mend=f"Use one of {', '.join(ordered)}"
+            f"{shown(name)} has no level {reference!r}", where="reference", mend=f"Use one of {some(ordered)}"
         )
-    return (str(reference), *(level for level in ordered if level != str(reference)))
+    return (*chosen, *(level for level in ordered if level != chosen[0]))
 
 
 def design_matrix(
@@ -241,19 +277,38 @@ def design_matrix(
 
     Returns:
         A matrix of shape (n, columns) and the columns' names.
+
+    Raises:
+        InputError: Two columns that would have one name, or integers too large for floating point numbers.
     """
     named = tuple(dict.fromkeys(itertools.chain.from_iterable(terms)))
     coded = {name: _coded(table[name], name, levels.get(name)) for name in named}
     chosen: list[list[tuple[str, NDArray[np.float64]]]] = []
+    origins: dict[str, Term] = {}
     for term in terms:
         parts = [coded[name][name in levels and _has_margin(term, name, terms) :] for name in term]
         # The first factor's levels change fastest, as in R.
-        chosen += [list(reversed(combination)) for combination in itertools.product(*reversed(parts))]
+        combinations = [list(reversed(combination)) for combination in itertools.product(*reversed(parts))]
+        for combination in combinations:
+            _take_name(":".join(name for name, _ in combination) or INTERCEPT, term, origins)
+        chosen += combinations
     x = np.ones((table.height, len(chosen)), order="F")
     for k, factors in enumerate(chosen):
         for _, values in factors:
             x[:, k] *= values
-    return x, tuple(":".join(name for name, _ in factors) or INTERCEPT for factors in chosen)
+    return x, tuple(origins)
+
+
+def _take_name(name: str, term: Term, origins: dict[str, Term]) -> None:
+    """Note which term a coefficient is of; no two may have one name."""
+    if name in origins:
+        first, second = (":".join(_written(column) for column in one) or "1" for one in (origins[name], term))
+        raise InputError(
+            f"two coefficients would be called {shown(name)}: of {first} and of {second}",
+            where="formula",
+            mend="Rename one of the columns",
+        )
+    origins[name] = term
 
 
 def level_codes(column: pl.Series) -> tuple[NDArray[np.int64], int]:
@@ -264,6 +319,10 @@ def level_codes(column: pl.Series) -> tuple[NDArray[np.int64], int]:
     return codes, len(present)
 
 
+def _written(column: str) -> str:
+    return column if column.isidentifier() else f"`{shown(column)}`"
+
+
 def _has_margin(term: Term, name: str, terms: Sequence[Term]) -> bool:
     """Whether the term without this factor is in the model, so that its first level would be told twice."""
     without = frozenset(term) - {name}
@@ -272,6 +331,6 @@ def _has_margin(term: Term, name: str, terms: Sequence[Term]) -> bool:
 
 def _coded(column: pl.Series, name: str, levels: tuple[str, ...] | None) -> list[tuple[str, NDArray[np.float64]]]:
     if levels is None:
-        return [(name, column.cast(pl.Float64).to_numpy())]
+        return [(name, _numbers(column))]
     codes = column.cast(pl.String).cast(pl.Enum(levels)).to_physical().to_numpy()
     return [(f"{name}{level}", (codes == k).astype(np.float64)) for k, level in enumerate(levels)]

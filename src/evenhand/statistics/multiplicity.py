@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from evenhand.errors import InputError
+from evenhand.statistics.draws import numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,20 +42,21 @@ def correct(p_values: Sequence[float | None], *, method: Method = "bh") -> Corre
             (Holm 1979).
 
     Raises:
-        InputError: A p value outside 0 to 1, or an unknown method.
+        InputError: A p value outside 0 to 1 or that is no number, or an unknown method.
     """
     if method not in {"bh", "holm"}:
         raise InputError(f"unknown method {method!r}", where="multiplicity", mend="Use bh or holm")
-    known = [i for i, p in enumerate(p_values) if p is not None and not isnan(p)]
-    p = np.array([p_values[i] for i in known], dtype=np.float64)
+    given = numbers_of(p_values, "p values", where="multiplicity")
+    known = np.flatnonzero(~np.isnan(given))
+    p = given[known]
     if ((p < 0) | (p > 1)).any():
         raise InputError(
             "a p value is outside 0 to 1", where="multiplicity", mend="Give p values, or None where missing"
         )
-    found: list[float | None] = [None] * len(p_values)
-    for i, value in zip(known, _bh(p) if method == "bh" else _holm(p), strict=True):
+    found: list[float | None] = [None] * len(given)
+    for i, value in zip(known.tolist(), _bh(p) if method == "bh" else _holm(p), strict=True):
         found[i] = float(value)
-    return Corrected(tuple(found), len(known), len(p_values) - len(known))
+    return Corrected(tuple(found), len(known), len(given) - len(known))
 
 
 def _bh(p: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand.errors import InputError
+from evenhand.statistics.draws import cells_of, numbers_of, require_count, require_generator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RESAMPLES = 9_999
+_ROUNDING = 1e-12
+_WHERE = "permutation"
 _EXACT_PAIRS = 16
 """Up to so many differences every sign pattern is counted."""
 
@@ -48,14 +51,18 @@ def sign_flip(differences: Sequence[float], *, rng: np.random.Generator, resampl
         resamples: How many to draw.
 
     Raises:
-        InputError: No differences, or one that is not finite.
+        InputError: No differences, one that is not finite, no generator, or no resamples.
     """
-    d = np.asarray(differences, dtype=np.float64)
+    require_generator(rng, _WHERE)
+    require_count(resamples, "resamples", where=_WHERE)
+    d = numbers_of(differences, "differences", where=_WHERE)
     _require(d.size > 0 and bool(np.isfinite(d).all()), "differences")
-    observed = float(d.mean())
     moving = d[d != 0]
     if not moving.size:
-        return Permuted(observed, None, 0, True, "no pair differs")
+        return Permuted(0.0, None, 0, True, "no pair differs")
+    unit = _unit(moving)
+    moving = moving / unit
+    observed = float((d / unit).mean())
     if moving.size <= _EXACT_PAIRS:
         signs = np.array(list(itertools.product((1.0, -1.0), repeat=int(moving.size))))
         sums = signs @ moving
@@ -66,7 +73,9 @@ def sign_flip(differences: Sequence[float], *, rng: np.random.Generator, resampl
                 for count in _chunks(resamples, moving.size)
             ]
         )
-    return _judge(observed, sums / d.size, exact=moving.size <= _EXACT_PAIRS)
+    size = float(np.abs(moving).sum() / d.size)
+    p = _share(observed, sums / d.size, size, exact=moving.size <= _EXACT_PAIRS)
+    return Permuted(observed * unit, p, len(sums), moving.size <= _EXACT_PAIRS)
 
 
 def within_blocks(
@@ -87,32 +96,49 @@ def within_blocks(
         resamples: How many.
 
     Raises:
-        InputError: Unequal lengths, a group without observations, or a value that is not finite.
+        InputError: Unequal lengths, a group without observations, a value that is not finite, a group or block that
+            is missing, no generator, or no resamples.
     """
-    y, g = np.asarray(values, dtype=np.float64), np.asarray(group, dtype=bool)
-    _require(y.size == g.size == len(blocks) and bool(np.isfinite(y).all()), "values, groups and blocks")
+    require_generator(rng, _WHERE)
+    require_count(resamples, "resamples", where=_WHERE)
+    y, truths = (numbers_of(given, what, where=_WHERE) for given, what in ((values, "values"), (group, "groups")))
+    labels = cells_of(blocks, "blocks", where=_WHERE)
+    _require(y.size == truths.size == len(labels) and bool(np.isfinite(y).all()), "values, groups and blocks")
+    _require(bool(np.isin(truths, (0, 1)).all()) and None not in labels, "groups and blocks")
+    g = truths == 1
     _require(bool(g.any() and not g.all()), "groups")
-    names = {block: i for i, block in enumerate(dict.fromkeys(blocks))}
-    block = np.array([names[b] for b in blocks])
+    names = {label: i for i, label in enumerate(dict.fromkeys(labels))}
+    block: NDArray[np.int64] = np.array([names[label] for label in labels])
+    unit = _unit(y)
+    y = y / unit
+    statistic = float(y[g].mean() - y[~g].mean()) * unit
+    # What all have in common would cost digits.
+    y = y - y.mean()
     observed = float(y[g].mean() - y[~g].mean())
     order = np.argsort(block, kind="stable")
     y, g, block = y[order], g[order], block[order]
     mixed = [b for b in range(len(names)) if g[block == b].any() and not g[block == b].all()]
     if not any(np.ptp(y[block == b]) for b in mixed):
-        return Permuted(observed, None, 0, False, "no block holds both groups and differing values")
+        return Permuted(statistic, None, 0, False, "no block holds both groups and differing values")
     found = np.empty(resamples)
     for draw in range(resamples):
         # Sorted by block first, a random key shuffles each block within itself.
-        shuffled = y[np.lexsort((rng.random(y.size), block))]
+        shuffled = y[np.lexsort((rng.random(len(labels)), block))]
         found[draw] = shuffled[g].mean() - shuffled[~g].mean()
-    return _judge(observed, found, exact=False)
+    size = float(np.abs(y[g]).mean() + np.abs(y[~g]).mean())
+    return Permuted(statistic, _share(observed, found, size, exact=False), resamples, False)
 
 
-def _judge(observed: float, drawn: NDArray[np.float64], *, exact: bool) -> Permuted:
-    # Sums in another order differ in the last bits; such patterns are as extreme as the one observed.
-    extreme = int((np.abs(drawn) >= abs(observed) - 1e-12 * max(1.0, abs(observed))).sum())
-    p = extreme / drawn.size if exact else (extreme + 1) / (drawn.size + 1)
-    return Permuted(observed, float(p), int(drawn.size), exact)
+def _unit(values: NDArray[np.float64]) -> float:
+    """A power of two about as large as the largest value: in its unit no sum overflows, and no digit is lost."""
+    return float(np.exp2(max(int(np.frexp(np.abs(values).max())[1]) - 1, -1022)))
+
+
+def _share(observed: float, drawn: NDArray[np.float64], size: float, *, exact: bool) -> float:
+    """The share of patterns as extreme as the one observed; `size` is what no mean can exceed."""
+    # Sums in another order differ in the last bits; such patterns are as extreme.
+    extreme = int((np.abs(drawn) >= abs(observed) - _ROUNDING * size).sum())
+    return extreme / drawn.size if exact else (extreme + 1) / (drawn.size + 1)
 
 
 def _chunks(total: int, width: int) -> list[int]:
@@ -123,5 +149,5 @@ def _chunks(total: int, width: int) -> list[int]:
 def _require(condition: bool, what: str) -> None:
     if not condition:
         raise InputError(
-            f"the {what} cannot be permuted", where="permutation", mend="Give finite values, two groups, equal lengths"
+            f"the {what} cannot be permuted", where=_WHERE, mend="Give finite values, two groups, equal lengths"
         )

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from evenhand.errors import InputError
+from evenhand.statistics.draws import numbers_of, require_count, require_generator, require_level
+from evenhand.tables import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RESAMPLES = 9_999
+_WHERE = "shares"
 
 
 def wilson_interval(count: int, n: int, *, level: float = 0.95) -> tuple[float, float] | None:
@@ -24,11 +30,25 @@ def wilson_interval(count: int, n: int, *, level: float = 0.95) -> tuple[float, 
 
     Returns:
         Lower and upper end, or None without trials.
-    """
-    from scipy.stats import binomtest
 
+    Raises:
+        InputError: Counts that are no whole numbers, more successes than trials, or a level outside 0 to 1.
+    """
+    require_level(level, where=_WHERE)
+    for value, what in ((count, "the count of successes"), (n, "the count of trials")):
+        require_count(value, what, least=0, where=_WHERE)
+    if count > n:
+        raise InputError(f"{count} of {counted(int(n), 'trial')} succeeded", where=_WHERE, mend="Give no more than all")
     if n == 0:
         return None
+    return _wilson(int(count), int(n), level)
+
+
+@functools.cache
+def _wilson(count: int, n: int, level: float) -> tuple[float, float]:
+    # scipy tests the share too, which takes a millisecond; tables ask for the same few counts again and again.
+    from scipy.stats import binomtest
+
     interval = binomtest(count, n).proportion_ci(level, method="wilson")
     return float(interval.low), float(interval.high)
 
@@ -48,12 +68,24 @@ def equal_shares_p(
 
     Returns:
         The p value and the test's name; None where there is nothing to compare (one group, no success or nothing else).
+
+    Raises:
+        InputError: Unequal lengths, or counts that are no whole numbers or more than the trials.
     """
-    kept = [(count, total) for count, total in zip(counts, totals, strict=True) if total]
-    successes, trials = np.array(kept, dtype=np.int64).reshape(-1, 2).T
-    if len(kept) < 2 or successes.sum() in {0, trials.sum()}:
+    require_generator(rng, _WHERE)
+    given = [numbers_of(values, "counts", where=_WHERE) for values in (counts, totals)]
+    alike = len(given[0]) == len(given[1])
+    whole = all(((values >= 0) & (values < 2**53)).all() and not (values % 1).any() for values in given)
+    if not (alike and whole and (given[0] <= given[1]).all()):
+        raise InputError(
+            f"{len(given[0])} counts of successes and {len(given[1])} of trials that do not go together",
+            where=_WHERE,
+            mend="Give two whole numbers a group, no more successes than trials",
+        )
+    successes, trials = (values[given[1] > 0].astype(np.int64) for values in given)
+    if len(trials) < 2 or successes.sum() in {0, trials.sum()}:
         return None
-    if len(kept) == 2:
+    if len(trials) == 2:
         from scipy.stats import fisher_exact
 
         return float(fisher_exact(np.stack([successes, trials - successes])).pvalue), "Fisher's exact test"

@@ -16,7 +16,8 @@ import polars as pl
 from threadpoolctl import threadpool_limits  # pyright: ignore[reportMissingTypeStubs]
 
 from evenhand.errors import InputError
-from evenhand.statistics.clustered import FOR_THESE_ONLY
+from evenhand.statistics.clustered import FOR_THESE_ONLY, few_clusters
+from evenhand.statistics.draws import require_count
 from evenhand.statistics.formulas import parse_formula
 from evenhand.statistics.matrices import INTERCEPT, build_matrices, independent
 from evenhand.statistics.rank_likelihood import (
@@ -28,6 +29,7 @@ from evenhand.statistics.rank_likelihood import (
     maximise,
     take,
 )
+from evenhand.tables import counted, require_name, shown, some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +43,6 @@ BREAKS = 10
 MOST_TIED = 6
 """The exact likelihood sums over the orders of so many items at most."""
 
-_SMALL = 1e-100
 _WHERE = "rank logit"
 
 
@@ -149,11 +150,19 @@ def fit_rank_logit(
             a ranking in two clusters, a single cluster, or no coefficient that is identified.
     """
     _require(ties=ties, best=best, top=top, breaks=breaks)
+    require_count(seed, "seed", least=0, where=_WHERE)
+    require_name(ranking, "ranking")
+    if cluster is not None:
+        require_name(cluster, "cluster")
     parsed = parse_formula(formula)
     if parsed.random:
         raise InputError("random terms have no place here", where="formula", mend="Leave them out, or give a cluster")
     also = (ranking,) if cluster is None else (ranking, cluster)
     laid = build_matrices(data, parsed, reference=reference, also=also)
+    if not laid.coef_names:
+        raise InputError(
+            "the formula names nothing that could move an item", where="formula", mend="Add a column on the right"
+        )
     with threadpool_limits(1, user_api="blas"):
         ranked = _rank(laid, ranking, cluster, best=best, ties=ties, top=top)
         return _fit(ranked, ties, top, breaks, seed)
@@ -163,9 +172,10 @@ def _require(*, ties: str, best: str, top: int | None, breaks: int) -> None:
     for name, value, known in (("ties", ties, ("exact", "efron", "breslow")), ("best", best, ("lowest", "highest"))):
         if value not in known:
             raise InputError(f"unknown {name} {value!r}", where=_WHERE, mend=f"Use {' or '.join(known)}")
-    if top is not None and top < 1:
-        raise InputError(f"top is {top}", where=_WHERE, mend="Read one place or more, or give None for all")
-    if breaks < 0 or breaks == 1:
+    if top is not None:
+        require_count(top, "top", where=_WHERE)
+    require_count(breaks, "breaks", least=0, where=_WHERE)
+    if breaks == 1:
         raise InputError(f"breaks is {breaks}", where=_WHERE, mend="Give two refits or more, or 0 for none")
 
 
@@ -222,13 +232,13 @@ def _rank(laid: Matrices, ranking: str, cluster: str | None, *, best: Best, ties
     if ties == "exact":
         _require_few_tied(size * (below > 0) * (place <= (top or place)), first, laid.table[ranking], order)
     ordered = np.add.reduceat(heads, starts, dtype=np.int64) > 1
-    _require_size(laid)
     # Rankings that are tied throughout say nothing under the exact likelihood, and cannot identify anything.
     speaking = ordered if ties == "exact" and ordered.any() else np.ones_like(ordered)
     x, scale, kept = _identified(laid.x.T[:, order], starts, speaking)
     alone = len(laid.y) - len(order)
     notes = list(laid.remarks)
-    notes += [f"{alone} rankings of one item order nothing and are left out"] * (alone > 0)
+    verbs = "orders nothing and is" if alone == 1 else "order nothing and are"
+    notes += [f"{counted(alone, 'ranking')} of one item {verbs} left out"] * (alone > 0)
     lost = tuple(name for k, name in enumerate(laid.coef_names) if k not in set(kept))
     _require_kept(kept, lost)
     return _Ranked(
@@ -258,14 +268,15 @@ def _clusters(
         )
     clusters = np.unique(clusters, return_inverse=True)[1]
     if not clusters.any():
-        raise InputError(f"all {len(starts)} rankings are in 1 cluster", where=_WHERE, mend="Give two clusters or more")
+        what = f"all {len(starts)} rankings are" if len(starts) > 1 else "the only ranking is"
+        raise InputError(f"{what} in 1 cluster", where=_WHERE, mend="Give two clusters or more")
     return clusters
 
 
 def _require_kept(kept: Sequence[int], lost: Sequence[str]) -> None:
     if not kept:
         raise InputError(
-            f"no coefficient is identified: {', '.join(lost)} {'are' if len(lost) > 1 else 'is'} constant in rankings",
+            f"no coefficient is identified: {some(lost)} {'are' if len(lost) > 1 else 'is'} constant in rankings",
             where=_WHERE,
             mend="Name a column that differs between items of a ranking",
         )
@@ -282,13 +293,6 @@ def _require_few_tied(
             where=_WHERE,
             mend="Use ties='efron'",
         )
-
-
-def _require_size(laid: Matrices) -> None:
-    sizes = np.abs(laid.x).max(axis=0)
-    for name, size in zip(laid.coef_names, sizes.tolist(), strict=True):
-        if size and not _SMALL < size < 1 / _SMALL:
-            raise InputError(f"{name} is of the size of {size:.0e}", where="data", mend="Give it in another unit")
 
 
 def _identified(
@@ -318,7 +322,7 @@ def _fit(ranked: _Ranked, ties: Ties, top: int | None, breaks: int, seed: int) -
     groups = None if ranked.clusters is None else int(ranked.clusters.max()) + 1
     fault = _fault(ranked, found, reach)
     notes = [FOR_THESE_ONLY, *ranked.notes]
-    lost = [name for name in ranked.lost if name != INTERCEPT]
+    lost = [shown(name) for name in ranked.lost if name != INTERCEPT]
     notes += [f"not identified: {', '.join(lost)}"] if lost else []
     notes += [fault] if fault else []
     beta, errors, model = (np.full(p, np.nan) for _ in range(3))
@@ -354,7 +358,7 @@ def _fault(ranked: _Ranked, found: Maximum, reach: NDArray[np.float64]) -> str:
     if found.end == "maximum":
         return ""
     pull = np.abs(found.last) * reach
-    names = ", ".join(name for name, size in zip(ranked.names, pull, strict=True) if size > 0.1 * pull.max())
+    names = ", ".join(shown(name) for name, size in zip(ranked.names, pull, strict=True) if size > 0.1 * pull.max())
     if found.end == "unfinished":
         return f"no fit: the search did not end; {names} still moved"
     return (
@@ -379,10 +383,10 @@ def _errors(
     none = errors <= 1e-6 * model
     notes: list[str] = []
     if none.any():
-        lacking = ", ".join(name for name, lacks in zip(names, none, strict=True) if lacks)
+        lacking = ", ".join(shown(name) for name, lacks in zip(names, none, strict=True) if lacks)
         notes.append(f"no standard error for {lacking}: the clusters do not differ")
     if groups is not None and groups <= len(model):
-        notes.append(f"{groups} clusters for {len(model)} coefficients: standard errors are too small")
+        notes.append(few_clusters(groups, len(model)))
     return np.where(none, np.nan, errors), notes
 
 

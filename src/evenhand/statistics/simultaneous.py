@@ -17,6 +17,7 @@ import polars as pl
 
 from evenhand.errors import InputError
 from evenhand.statistics.draws import NO_VARIATION, ROUNDING, require_level
+from evenhand.tables import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -235,7 +236,7 @@ def _critical(maxima: NDArray[np.float64], level: float, clusters: int) -> float
     place = ceil(round(level * (len(maxima) + 1), 9))
     if place > len(maxima):
         raise InputError(
-            f"{len(maxima)} replicates say nothing about a level of {level}",
+            f"{counted(len(maxima), 'replicate')} say{'s' * (len(maxima) == 1)} nothing about a level of {level}",
             where="bootstrap",
             mend=f"Draw {ceil(1 / (1 - level))} or more",
         )

@@ -14,7 +14,9 @@ import numpy as np
 
 from evenhand.errors import InputError
 from evenhand.statistics.clustered import lay_out
+from evenhand.statistics.draws import require_count, require_generator
 from evenhand.statistics.matrices import orthonormal
+from evenhand.tables import some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,13 +72,13 @@ def wild_cluster_test(
         replicates: How many patterns to draw; where two-point weights have no more than that, all are counted.
 
     Raises:
-        InputError: As `fit_clustered` does, or a coefficient that is not there.
+        InputError: As `fit_clustered` does, a coefficient that is not there, no generator, or no replicates.
     """
+    require_generator(rng, "wild")
+    require_count(replicates, "replicates", where="wild")
     laid = lay_out(data, formula, cluster=cluster, reference=reference)
     if term not in laid.coef_names:
-        raise InputError(
-            f"there is no coefficient {term!r}", where="wild", mend=f"Name one of {', '.join(laid.coef_names)}"
-        )
+        raise InputError(f"there is no coefficient {term!r}", where="wild", mend=f"Name one of {some(laid.coef_names)}")
     k = laid.coef_names.index(term)
     others = np.delete(laid.x, k, axis=1)
     restricted = laid.y - others @ np.linalg.lstsq(others, laid.y, rcond=None)[0] if others.shape[1] else laid.y
@@ -120,7 +122,7 @@ def _statistics(
 
 
 def _patterns(clusters: int, replicates: int, rng: np.random.Generator) -> tuple[NDArray[np.float64], bool]:
-    if 2**clusters <= replicates + 1 and clusters >= FEW_CLUSTERS:
+    if clusters >= FEW_CLUSTERS and 2**clusters <= replicates + 1:
         return np.array(list(itertools.product((1.0, -1.0), repeat=clusters))), True
     if clusters >= FEW_CLUSTERS:
         return rng.choice(np.array([1.0, -1.0]), size=(replicates, clusters)), False
