@@ -352,6 +352,7 @@ def fit(
     reference: Mapping[str, str] | None = None,
     cluster: str | None = None,
     ranking: str | None = None,
+    absorb: str | None = None,
     ml: bool = False,
     **options: Any,
 ) -> MixedFit | ClusteredFit | RankLogitFit:
@@ -360,7 +361,8 @@ def fit(
     from evenhand.tables import joined
 
     if method == "mixed":
-        return fit_mixed(table, formula, reml=not ml, reference=reference)
+        table = table if absorb is None else joined(table, absorb)
+        return fit_mixed(table, formula, reml=not ml, reference=reference, absorb=absorb)
     if cluster is not None:
         table = joined(table, cluster)
     if method == "clustered":

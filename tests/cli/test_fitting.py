@@ -43,6 +43,15 @@ def test_each_method_is_reached(evenhand):
     assert full["criterion"] < fit(evenhand, RATES, "--formula", MIXED)["criterion"]
 
 
+def test_calls_that_sum_to_a_constant_are_absorbed(evenhand):
+    formula = "rank ~ race + position + (1|name)"
+    found = fit(evenhand, RANKS, "--formula", formula, "--absorb", "bundle:model", "--where", "stratum=low")
+    assert "(Intercept)" not in found["coef_names"]
+    assert any("levels of bundle:model is taken out" in note for note in found["notes"])
+    code, _, err = evenhand("fit", RATES, "--formula", "y ~ race", "--cluster", "bundle", "--absorb", "bundle")
+    assert (code, "--absorb has no meaning for clustered" in err) == (2, True)
+
+
 def test_people_read_a_table_with_its_notes(evenhand, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
     code, out, _ = evenhand(

@@ -49,6 +49,7 @@ _ONLY = {
     "best": ("rank-logit",),
     "top": ("rank-logit",),
     "ml": ("mixed",),
+    "absorb": ("mixed",),
 }
 
 
@@ -71,6 +72,11 @@ _ONLY = {
 @click.option("--top", type=click.IntRange(min=1), help="Read the first places alone.")
 @click.option(
     "--ml", is_flag=True, default=None, help="Full likelihood of a mixed model in place of the restricted one."
+)
+@click.option(
+    "--absorb",
+    help="Of a mixed model: column whose levels get a fixed effect each, taken out beforehand (the call, where ranks "
+    "or dollars sum to a constant); several joined by colons.",
 )
 @click.option("--reference", "references", multiple=True, metavar="FACTOR=LEVEL", help="Reference level of a factor.")
 @click.option("--where", "filters", multiple=True, metavar="COLUMN=VALUE", help="Keep these rows alone.")
