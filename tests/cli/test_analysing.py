@@ -42,7 +42,7 @@ def test_a_run_is_analysed_and_its_results_are_kept(evenhand, run):
     code, out, _ = evenhand("analyse", run, "--json")
     found = json.loads(out)
     assert code == 0
-    assert set(found) == {"blocks", "verdict"}
+    assert set(found) == {"blocks", "verdict", "scope"}
     assert len(found["verdict"]) == len(found["blocks"]["verdict"]) == 8
     for status, row in zip(found["verdict"], found["blocks"]["verdict"], strict=True):
         assert status["status"] in {"disparity", "equivalent", "not_resolved"}

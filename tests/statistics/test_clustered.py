@@ -366,3 +366,17 @@ def test_clusters_and_groups_may_be_of_any_kind_that_is_read(dtype):
     plain, other = (fit_clustered(table, "y ~ x", cluster="c") for table in (data, named))
     np.testing.assert_allclose(other.std_errors, plain.std_errors, rtol=1e-12)
     assert fit_mixed(named, "y ~ x + (1|c)").n == 48
+
+
+@pytest.mark.parametrize("errors", ["cr1", "cr2"])
+def test_a_level_that_one_cluster_alone_holds_has_no_error(errors):
+    rng = np.random.default_rng(1)
+    cluster = np.repeat(np.arange(40), 5)
+    level = np.where(cluster == 7, "only", np.where(cluster % 2, "a", "b"))
+    y = rng.normal(size=200) + rng.normal(size=40)[cluster]
+    fit = fit_clustered(
+        pl.DataFrame({"y": y, "level": level, "cluster": cluster}), "y ~ level", cluster="cluster", errors=errors
+    )
+    assert fit.coef_names == ("(Intercept)", "levelb", "levelonly")
+    assert np.isnan(fit.std_errors).tolist() == [False, False, True]
+    assert "no standard error for levelonly: one cluster alone tells what it is" in fit.notes

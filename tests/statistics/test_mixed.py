@@ -383,6 +383,12 @@ def test_what_is_absorbed_is_a_fixed_effect_of_each_level(ranked, reml):
     fit = fit_mixed(ranked, ABSORBED, absorb="call", reml=reml)
     assert not fit.not_identified
     assert "a fixed effect for each of 200 levels of call is taken out" in fit.notes
+    if not reml:
+        # Full likelihood takes the answers' means out of the data beforehand, and so counts n - 1 values an answer.
+        n, calls = ranked.height, ranked["call"].n_unique()
+        restricted = fit_mixed(ranked, ABSORBED, absorb="call")
+        assert fit.sigma < restricted.sigma
+        assert fit.sigma**2 == pytest.approx(restricted.sigma**2 * (n - calls - 6) / (n - calls), rel=2e-2)
     if reml:
         written_out = fit_mixed(ranked, f"{ABSORBED} + call")
         at = [written_out.coef_names.index(term) for term in fit.coef_names]
@@ -520,3 +526,50 @@ def test_profiles_that_lie_far_apart_leave_the_rest_to_be_told(seed):
     np.testing.assert_allclose(fit.beta[1:], flat.beta[1:], atol=1e-3 * flat.std_errors[1:].min())
     # Without that distance the profile variance may be estimated at zero, which lends profiles' means some weight.
     np.testing.assert_allclose(fit.std_errors[1:], flat.std_errors[1:], rtol=2e-2)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_refits_without_the_one_name_that_varies_say_so(seed):
+    """A respondent at temperature 0 rates all names alike but one: without that one nothing is left to weigh by."""
+    name, profile = np.tile(np.arange(8), 12), np.repeat(np.arange(12), 8)
+    y = np.where(name == 0, np.random.default_rng(seed).integers(1, 6, 96), 4)
+    table = pl.DataFrame({"y": y, "name": name, "profile": profile, "race": name % 2})
+    model = lay_out_mixed(table, "y ~ race + (1|name) + (1|profile)")
+    found = leave_one_out(model, model.fit(), "name")
+    assert not found["0"].converged
+    assert "the outcome is constant at 4" in found["0"].notes[-1]
+    for level in range(1, 8):
+        fresh = fit_mixed(table.filter(pl.col("name") != level), "y ~ race + (1|name) + (1|profile)")
+        assert found[str(level)].converged == fresh.converged
+        np.testing.assert_allclose(found[str(level)].std_errors, fresh.std_errors, rtol=1e-3)
+
+
+@pytest.mark.parametrize("size", [1e2, 1e5, 1e8])
+def test_refits_without_a_wild_level_are_those_of_the_tame(size):
+    rng = np.random.default_rng(3)
+    name, profile = np.tile(np.arange(8), 12), np.repeat(np.arange(12), 8)
+    y = rng.normal(size=96) * np.where(name == 0, size, 1.0) + rng.normal(size=12)[profile]
+    table = pl.DataFrame({"y": y, "name": name, "profile": profile, "race": name % 2})
+    fit = lay_out_mixed(table, "y ~ race + (1|name) + (1|profile)").without("name", 0)
+    fresh = fit_mixed(table.filter(pl.col("name") != 0), "y ~ race + (1|name) + (1|profile)")
+    np.testing.assert_allclose(fit.std_errors, fresh.std_errors, rtol=1e-3)
+
+
+def test_terms_of_like_names_are_told_apart(small):
+    table = small.with_columns(pl.Series("a:b", [k % 7 for k in range(60)]), a=pl.Series([k % 3 for k in range(60)]))
+    table = table.with_columns(b=pl.Series([k // 3 % 5 for k in range(60)]))
+    fit = fit_mixed(table, "y ~ race + (1|a:b) + (1|`a:b`)")
+    assert set(fit.variances) == {"a:b", "`a:b`"}
+    assert set(fit.covariances) == {"(1|a:b)", "(1|`a:b`)"}
+
+
+def test_covariances_of_slopes_are_those_of_lme4(tables):
+    golden = LME4["slopes"]["full"]
+    fit = fit_mixed(tables["slopes"], golden["formula"])
+    found = fit.covariances["(1 + race | model)"]
+    rows = [row for row in golden["varcorr"] if row["grp"] == "model"]
+    names = ["(Intercept)", "raceblack", "racehispanic", "raceasian"]
+    assert len(rows) == 10
+    for row in rows:
+        at = (names.index(row["var1"]), names.index(row.get("var2") or row["var1"]))
+        assert found[at] == pytest.approx(row["vcov"], rel=1e-3, abs=1e-5)

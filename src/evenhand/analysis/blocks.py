@@ -81,11 +81,13 @@ class Analysis:
     Attributes:
         blocks: Tidy rows by block; empty ones are left out.
         statuses: What may be said of each planned contrast.
+        scope: What that covers: models, domains, formats, wordings and groups.
         seconds: By block, how long it took.
     """
 
     blocks: Mapping[str, pl.DataFrame]
     statuses: list[verdict.Status]
+    scope: Mapping[str, list[str]]
     seconds: Mapping[str, float]
 
 
@@ -112,4 +114,4 @@ def analyse(
         seconds[name] = time.perf_counter() - began
         if not rows.is_empty():
             blocks[name] = rows
-    return Analysis(blocks, verdict.statuses(material), seconds)
+    return Analysis(blocks, verdict.statuses(material), verdict.scope(material), seconds)

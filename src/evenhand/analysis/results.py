@@ -56,6 +56,7 @@ def write_results(analysis: Analysis, folder: Path, *, setting: Setting, source:
     manifest = {
         "source": dict(source),
         "setting": asdict(setting),
+        "scope": dict(analysis.scope),
         "versions": {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES},
         "seconds": {name: round(seconds, 3) for name, seconds in analysis.seconds.items()},
         "files": digests,

@@ -203,6 +203,22 @@ def statuses(material: Material) -> list[Status]:
     return [_status(row, material, spreads[row["domain"], row["format"]]) for row in rows]
 
 
+def scope(material: Material) -> dict[str, list[str]]:
+    """What the planned contrasts cover: models, domains, formats, wordings and groups. They certify no other."""
+    cells = material.planned
+    return {
+        "models": sorted({model for cell in cells for model in cell.models}),
+        "domains": list(dict.fromkeys(cell.domain for cell in cells)),
+        "formats": list(dict.fromkeys(f"{cell.format}, {cell.mode}" for cell in cells)),
+        "wordings": sorted({str(value) for cell in cells for value in cell.rows["wording_variant"].unique()}),
+        "groups": list(
+            dict.fromkeys(
+                f"{group} against {cell.references[factor]}" for cell in cells for factor, group in groups_of(cell)
+            )
+        ),
+    }
+
+
 def as_records(found: Iterable[Status]) -> list[dict[str, object]]:
     """Statuses as `evenhand analyse --json` prints them."""
     return [asdict(status) for status in found]

@@ -11,7 +11,7 @@ from evenhand.cli.options import json_option, pairs, print_json
 from evenhand.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -136,6 +136,7 @@ def _record(found: Analysis) -> dict[str, Any]:
     return {
         "blocks": {name: rows.to_dicts() for name, rows in found.blocks.items()},
         "verdict": as_records(found.statuses),
+        "scope": dict(found.scope),
     }
 
 
@@ -146,6 +147,8 @@ def _print_verdict(found: Analysis) -> None:
     from evenhand.cli.console import out
 
     console = out()
+    for line in _instrument(found):
+        console.print(line, markup=False, soft_wrap=True)
     table = Table(
         title="The planned contrasts, pooled over respondents",
         caption="Above 0 favours the group. Intervals: 95%. q: corrected within the family. No status means fair:\n"
@@ -166,8 +169,28 @@ def _print_verdict(found: Analysis) -> None:
     if found.statuses:
         console.print(table)
     console.print(_headline(found.statuses), markup=False, soft_wrap=True)
+    if found.statuses:
+        covered = "; ".join(f"{name}: {', '.join(values)}" for name, values in found.scope.items())
+        console.print(f"This speaks of {covered}. It certifies no other.", markup=False, soft_wrap=True)
     counts = ", ".join(f"{name} {rows.height:,}" for name, rows in found.blocks.items())
     console.print(f"Rows by block: {counts}.", markup=False, soft_wrap=True)
+
+
+def _instrument(found: Analysis) -> Iterator[str]:
+    """What the instrument was shown to see, and the first endpoint; they are read before any null."""
+    blocks = {name: found.blocks[name].to_dicts() for name in ("recovery", "primary_endpoint") if name in found.blocks}
+    for row in blocks.get("recovery", []):
+        if row["estimand"] == "recovered":
+            yield f"Planted in {row['domain']} and recovered: {_interval(row)} SD. {row['note']}."
+        elif row["estimand"] == "instrument_check":
+            yield f"Instrument check, {row['method']}: {row['note']}."
+    for row in blocks.get("primary_endpoint", [])[:1]:
+        what = f"{row['domain']}, {row['group']}, {row['format']}"
+        yield f"Primary endpoint, {what}: {_interval(row)} SD ({row['method']})."
+
+
+def _interval(row: Mapping[str, Any]) -> str:
+    return f"{_number(row['estimate'])} [{_number(row['conf_low'])}, {_number(row['conf_high'])}]"
 
 
 def _headline(statuses: Sequence[Status]) -> str:

@@ -4,7 +4,7 @@ A statistic made of sums over clusters needs no resampled data: its sums in all 
 product of these counts with the sums of each cluster. Any other statistic is given the counts as weights of rows.
 
 `scipy.stats.bootstrap` draws single rows, and hides what it drew: it knows no clusters, and two families of
-estimates cannot be compared over the same resamples. So the draws are our own; the BCa interval is scipy's, with
+estimates cannot be compared over the same resamples. So the draws are our own, and so is the BCa interval, with
 clusters for rows.
 """
 

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 Errors = Literal["cr1", "cr2"]
 _AT_ONCE = 4_000_000
 _NULL = 1e-10
+_SHARE, _WHOLE = 1e-3, 1e-9
+"""The part of a coefficient's weights that counts, and how much of it a fit may miss and still give it whole."""
+
 FOR_THESE_ONLY = "for these names only: names that vary within clusters are taken as fixed"
 
 
@@ -39,7 +42,7 @@ class ClusteredFit:
         std_errors: Cluster-robust standard errors, shape (p,); NaN where there is none but rounding, and a note
             says why.
         vcov: Their covariance matrix, shape (p, p); NaN where there is no standard error.
-        df: Degrees of freedom by coefficient, shape (p,): clusters - 1, or Satterthwaite's for `cr2`, NaN where there
+        df: Degrees of freedom by coefficient, shape (p,): clusters - 1, or for `cr2` Satterthwaite's, NaN where there
             is no standard error.
         n: Rows.
         clusters: How many clusters.
@@ -114,7 +117,7 @@ def fit_clustered(
     beta = turn @ fitted
     vcov, df = _cr1(x, residuals, turn, laid) if errors == "cr1" else _cr2(x, residuals, turn, pieces)
     std_errors = np.sqrt(np.clip(np.diag(vcov), 0, None))
-    none, told = _without_error(laid, beta, residuals, turn, std_errors)
+    none, told = _without_error(laid, beta, residuals, x, turn, std_errors)
     return ClusteredFit(
         laid.coef_names,
         beta,
@@ -133,6 +136,7 @@ def _without_error(
     laid: Layout,
     beta: NDArray[np.float64],
     residuals: NDArray[np.float64],
+    basis: NDArray[np.float64],
     turn: NDArray[np.float64],
     std_errors: NDArray[np.float64],
 ) -> tuple[NDArray[np.bool_], list[str]]:
@@ -143,13 +147,38 @@ def _without_error(
     exact = left <= ROUNDING * summed
     none = np.linalg.norm(turn, axis=1) * (ROUNDING * summed + _NULL * left) >= std_errors
     none = np.asarray(none | exact, dtype=np.bool_)
-    names = ", ".join(shown(name) for name, lacks in zip(laid.coef_names, none, strict=True) if lacks)
     why = "the model fits the outcome without error" if exact else "the clusters do not differ"
-    notes = [f"no standard error for {names}: {why}"] * bool(none.any())
+    notes = [f"no standard error for {_listed(laid, none)}: {why}"] * bool(none.any())
+    alone = _told_by_one(laid.pieces, basis, turn) & ~none
+    if alone.any():
+        notes.append(f"no standard error for {_listed(laid, alone)}: one cluster alone tells what it is")
+        none = none | alone
     groups, p = len(laid.pieces), len(beta)
     if groups <= p and not none.all():
         notes.append(few_clusters(groups, p))
     return none, notes
+
+
+def _listed(laid: Layout, chosen: NDArray[np.bool_]) -> str:
+    return ", ".join(shown(name) for name, is_one in zip(laid.coef_names, chosen, strict=True) if is_one)
+
+
+def _told_by_one(
+    pieces: list[NDArray[np.int64]], basis: NDArray[np.float64], turn: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Coefficients of whose weights one cluster holds a part that the fit gives it whole, shape (p,).
+
+    The fit leaves no residual in that direction, so the sandwich cannot see how such clusters differ: a level that one
+    cluster alone holds.
+    """
+    weights = basis @ turn.T
+    total = (weights**2).sum(axis=0)
+    found = np.zeros(len(turn), dtype=np.bool_)
+    for rows in pieces:
+        own = (weights[rows] ** 2).sum(axis=0)
+        left = own - ((basis[rows].T @ weights[rows]) ** 2).sum(axis=0)
+        found |= (own > _SHARE * total) & (left <= _WHOLE * own)
+    return found
 
 
 def few_clusters(groups: int, p: int) -> str:

@@ -43,8 +43,7 @@ class Matrices:
         coef_names: Names of its columns.
         levels: The levels of each factor in the formula, the reference first.
         table: The rows that are complete, in their order.
-        dropped: Rows left out because a value is missing.
-        remarks: The same in words, by level of the factors.
+        remarks: How many rows were left out because a value is missing, by level of the factors.
     """
 
     y: NDArray[np.float64]
@@ -52,7 +51,6 @@ class Matrices:
     coef_names: tuple[str, ...]
     levels: Mapping[str, tuple[str, ...]]
     table: pl.DataFrame
-    dropped: int
     remarks: tuple[str, ...]
 
     @property
@@ -102,8 +100,7 @@ def build_matrices(
     y = _numbers(complete[formula.outcome])
     plain = [name for name in varying if name not in levels]
     _require_sizes([formula.outcome, *plain, *names], [y, *(_numbers(complete[name]) for name in plain), *x.T])
-    dropped = table.height - complete.height
-    return Matrices(y, x, names, levels, complete, dropped, _remarks(table, complete, levels))
+    return Matrices(y, x, names, levels, complete, _remarks(table, complete, levels))
 
 
 def _checked_reference(reference: Mapping[str, str], formula: Formula, varying: Sequence[str]) -> Mapping[str, str]:
@@ -302,7 +299,7 @@ def design_matrix(
 def _take_name(name: str, term: Term, origins: dict[str, Term]) -> None:
     """Note which term a coefficient is of; no two may have one name."""
     if name in origins:
-        first, second = (":".join(_written(column) for column in one) or "1" for one in (origins[name], term))
+        first, second = (":".join(written(column) for column in one) or "1" for one in (origins[name], term))
         raise InputError(
             f"two coefficients would be called {shown(name)}: of {first} and of {second}",
             where="formula",
@@ -319,7 +316,8 @@ def level_codes(column: pl.Series) -> tuple[NDArray[np.int64], int]:
     return codes, len(present)
 
 
-def _written(column: str) -> str:
+def written(column: str) -> str:
+    """A column's name as a formula writes it."""
     return column if column.isidentifier() else f"`{shown(column)}`"
 
 

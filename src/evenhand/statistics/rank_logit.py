@@ -44,6 +44,7 @@ MOST_TIED = 6
 """The exact likelihood sums over the orders of so many items at most."""
 
 _WHERE = "rank logit"
+_FOR_THESE_ONLY = "for these names only: names are taken as fixed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +322,7 @@ def _fit(ranked: _Ranked, ties: Ties, top: int | None, breaks: int, seed: int) -
     found = maximise(sample, np.zeros(p), reach=reach)
     groups = None if ranked.clusters is None else int(ranked.clusters.max()) + 1
     fault = _fault(ranked, found, reach)
-    notes = [FOR_THESE_ONLY, *ranked.notes]
+    notes = [_FOR_THESE_ONLY if groups is None else FOR_THESE_ONLY, *ranked.notes]
     lost = [shown(name) for name in ranked.lost if name != INTERCEPT]
     notes += [f"not identified: {', '.join(lost)}"] if lost else []
     notes += [fault] if fault else []

@@ -69,7 +69,8 @@ def wild_cluster_test(
         term: The coefficient's name, as `fit_clustered` gives it.
         rng: Draws the weights.
         reference: The reference level of factors.
-        replicates: How many patterns to draw; where two-point weights have no more than that, all are counted.
+        replicates: How many patterns to draw; where so many clusters that two-point weights are drawn have no more
+            patterns than that and one, all are counted.
 
     Raises:
         InputError: As `fit_clustered` does, a coefficient that is not there, no generator, or no replicates.

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _CONSTANT = 1e-13
 _RANK_LOST = 1e-6
+_LEFT = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +96,12 @@ class MixedModel:
             kept = [i for i in range(len(self.blocks)) if i not in told.left_out]
             if told.unsettled:
                 return failed_fit(self, told.left_out, _indistinct(self.blocks[i].label for i in told.unsettled))
-            optimum = self._optimum(kept, start)
+            try:
+                optimum = self._optimum(kept, start)
+            except np.linalg.LinAlgError:
+                return failed_fit(
+                    self, told.left_out, "its equations cannot be solved: nothing varies, or by too little"
+                )
         if optimum.flat:
             return failed_fit(self, told.left_out, _indistinct(self.blocks[kept[i]].label for i in optimum.flat))
         if optimum.trouble:
@@ -118,11 +124,9 @@ class MixedModel:
                 f"there is no column {column!r} in the model", where="mixed", mend="Name a column of the formula"
             )
         held = self.table[column]
-        if level is None:
-            out = held.is_null().to_numpy()
-        else:
-            alike = held.cast(pl.String) == level if isinstance(level, str) else held == level
-            out = alike.fill_null(value=False).to_numpy()
+        out = np.zeros(len(self.y), dtype=np.bool_)
+        if level is not None:
+            out = (held.cast(pl.String) == level if isinstance(level, str) else held == level).to_numpy()
         if not out.any():
             raise InputError(f"no row has {level!r} in {column}", where="mixed", mend="Name a level that is there")
         with single_threaded():
@@ -133,6 +137,9 @@ class MixedModel:
 
         Args:
             y: The outcome by row of `table`, shape (n,).
+
+        Raises:
+            InputError: Another shape, or a value that is not finite.
         """
         y = np.asarray(y, dtype=np.float64)
         if y.shape != self.y.shape or not np.isfinite(y).all():
@@ -157,7 +164,7 @@ class MixedModel:
             with suppress(InputError):
                 return self._coded_anew(~out)
         # The mean of a group changes with its rows: nothing can be taken away from what is centred.
-        if self.absorbed is not None:
+        if self.absorbed is not None or not self.scale:
             return self._of_rows(~out)
         left = (self.y - self.x @ self.offset) / self.scale
         gone = Products.of([block.of(out) for block in self.blocks], self.x[out], left[out])
@@ -166,6 +173,9 @@ class MixedModel:
         if products.n <= len(self.coef_names) or np.linalg.eigvalsh(products.xx)[0] < _RANK_LOST:
             return self._of_rows(rest)
         products, step = products.orthonormal()
+        # What is left may vary by no more than the rounding of what was taken away.
+        if products.yy - float(products.xy @ products.xy) < _LEFT * self.products.yy:
+            return self._of_rows(rest)
         # The rows themselves are read no more: the cross-products are all that a fit needs.
         return replace(
             self,
@@ -190,7 +200,7 @@ class MixedModel:
         """The model of some of the rows, laid out anew."""
         blocks = [block.of(rows) for block in self.blocks]
         table = self.table.filter(rows)
-        laid = Matrices(self.y[rows], self.design[rows], self.coef_names, self.levels, table, 0, self.remarks)
+        laid = Matrices(self.y[rows], self.design[rows], self.coef_names, self.levels, table, self.remarks)
         absorbed = None if self.absorbed is None else np.unique(self.absorbed[rows], return_inverse=True)[1]
         return _assemble(laid, self.formula, self.absorb, blocks, absorbed, reml=self.reml)
 

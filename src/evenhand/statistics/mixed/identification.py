@@ -94,9 +94,10 @@ def _told_by(inner: NDArray[np.float64]) -> list[int] | None:
     Args:
         inner: Inner products, shape (k + 1, k + 1).
     """
-    sizes = np.sqrt(np.diag(inner))
+    sizes = np.sqrt(np.maximum(np.diag(inner), 0.0))
     if sizes[-1] <= _REDUNDANT * sizes[0]:
         return []
+    sizes = np.maximum(sizes, np.finfo(np.float64).tiny)
     scaled = inner / np.outer(sizes, sizes)
     weights = np.linalg.lstsq(scaled[:-1, :-1], scaled[:-1, -1], rcond=None)[0]
     if 1 - scaled[-1, :-1] @ weights > _REDUNDANT:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import InputError
-from evenhand.statistics.matrices import design_matrix, independent, level_codes, orthonormal
+from evenhand.statistics.matrices import design_matrix, independent, level_codes, orthonormal, written
 
 _ROUNDING = 1e-13
 
@@ -82,13 +82,14 @@ def random_block(table: pl.DataFrame, term: RandomTerm, levels: Mapping[str, tup
             mend="Write 1 or a column before the bar",
         )
     design, turn = _spread_evenly(design)
-    return RandomBlock(write_term(term), ":".join(term.group), effects, codes, size, design, turn)
+    return RandomBlock(write_term(term), ":".join(map(written, term.group)), effects, codes, size, design, turn)
 
 
 def _spread_evenly(design: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Columns of mean square one, uncorrelated where none is a sum of others, and what leads to them.
 
-    A covariance of all effects is the same model in any such columns, and years need no centring by hand.
+    A full covariance of all effects is the same model in any such columns, and years need no centring by hand. Any
+    other structure (a diagonal one, say) would be another model in turned columns.
     """
     n, k = (int(size) for size in design.shape)
     if len(independent(design)) == k:
@@ -101,11 +102,11 @@ def _spread_evenly(design: NDArray[np.float64]) -> tuple[NDArray[np.float64], ND
 
 def write_term(term: RandomTerm) -> str:
     """A random term as a formula writes it, without spaces round the bar of an intercept."""
-    effects = [":".join(part) if part else "1" for part in term.terms]
+    effects = [":".join(map(written, part)) if part else "1" for part in term.terms]
     if () not in term.terms:
         effects = ["0", *effects]
     bar = "|" if effects == ["1"] else " | "
-    return f"({' + '.join(effects)}{bar}{':'.join(term.group)})"
+    return f"({' + '.join(effects)}{bar}{':'.join(map(written, term.group))})"
 
 
 @dataclass(frozen=True, slots=True)
