@@ -68,6 +68,22 @@ def import_packs(source: Path, folder: Path, *, strata: Path | None = None) -> l
     return make_packs(source, folder, strata=strata)
 
 
+def import_decisions(source: Path, file: Path) -> dict[str, Any]:
+    """Bring the released AgentFairBench decisions into an outcomes file; counts of what came in and what did not."""
+    from evenhand.imports.agentfairbench_decisions import import_decisions as read_decisions
+    from evenhand.outcomes.doors import write_outcomes
+
+    found = read_decisions(source)
+    table = found.outcomes
+    write_outcomes(table, file)
+    return {
+        "decisions": table.height,
+        "malformed": int(table["malformed"].sum()),
+        "models": table["model"].n_unique(),
+        "left_out": dict(found.left_out),
+    }
+
+
 def import_logs(logs: Sequence[Path], folder: Path, *, label: str = "") -> dict[str, int]:
     """Turn Inspect's logs of the audit's task into a run's ledger; the run is made where there is none yet."""
     from evenhand.collection import logs as inspect_logs

@@ -68,6 +68,8 @@ def _units(draw, number: int, tasks) -> list[dict]:
     cells["name_rank"] = draw(st.one_of(st.none(), st.integers(1, 2**40)))
     cells["epoch"] = draw(st.integers(1, 9))
     cells["tied"] = draw(st.booleans())
+    if task == "decide":
+        cells["score"] = draw(st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False)))
     cells["mode"] = draw(st.sampled_from([None, "transparent", "disguised"]))
     return unit_rows(task, size, status=status, **cells)
 

@@ -20,6 +20,9 @@ BROKEN = {
     "tied rank": (unit_rows("rank", 2, status="malformed", tied=True, rank=[1, 3]), 3, "rank 3 is outside 1..2"),
     "dollars": (unit_rows("allocate", 2, dollars=[10100, -100]), 3, "dollars -100 is below 0"),
     "decision": (unit_rows("decide", 1, decision=2), 2, "decision 2 is neither 0 nor 1"),
+    "score": (unit_rows("decide", 1, decision=1, score=float("inf")), 2, "score inf is no finite number"),
+    "no number": (unit_rows("decide", 1, decision=1, score=float("nan")), 2, "score nan is no finite number"),
+    "score of a rank": (unit_rows("rate", 1, rating=3, score=0.5), 2, "score 0.5 stands beside an answer of task rate"),
     "position": ([BUNDLE[0], BUNDLE[1], BUNDLE[2] | {"position": 4}], 4, "position 4 is outside 1..3"),
     "retries": (unit_rows("rate", 1, rating=3, retry_count=-1), 2, "retry_count -1 is below 0"),
     "epoch": (unit_rows("rate", 1, rating=3, epoch=0), 2, "epoch 0 is below 1"),
@@ -135,6 +138,6 @@ def test_the_schema_begins_with_the_released_codebook():
     assert len(RELEASED) == 28
     assert tuple(SCHEMA)[:28] == RELEASED
     assert [column.name for column in COLUMNS][28:] == [
-        "study", "arm", "tag", "domain", "epoch", "stratum", "name", "pseudo_group", "attribute", "decision", "choice",
-        "text", "status", "tied",
+        "study", "arm", "tag", "domain", "epoch", "stratum", "name", "pseudo_group", "attribute", "decision", "score",
+        "choice", "text", "status", "tied",
     ]  # fmt: skip

@@ -1,6 +1,7 @@
 """Cells: the rows of one domain, format and presentation that a demographic contrast is read from, scores one way up.
 
 A score is higher where the applicant is treated better: a rating, a yes in percentage points, a negated rank, dollars.
+Decisions that came with a number of their own (the column `score`) make a further cell of it, format `score`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evenhand.errors import OutcomesError
+from evenhand.errors import InputError, OutcomesError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,10 +22,14 @@ FACTORS = ("race", "gender")
 BUNDLED = ("rank", "rank_ties", "tool_rank", "allocate")
 """Formats whose answer fills several slots at once."""
 
+SCORE = "score"
+"""The format of numbers that came with decisions, each domain's on its own scale."""
+
 UNITS = {
     "rate": "rating points",
     "decide": "percentage points",
     "tool_decide": "percentage points",
+    SCORE: "score points",
     "rank": "rank positions",
     "rank_ties": "rank positions",
     "tool_rank": "rank positions",
@@ -83,11 +88,18 @@ class Cell:
 def scored(outcomes: pl.DataFrame) -> pl.DataFrame:
     """Outcomes with a score `y` (null where the answer has none) and the names of what repeats.
 
-    Added columns: `unit` (arm and unit id), `call` (unit, model and epoch), `slot` (unit and position), `stimulus`,
-    `profile` (scenario and framing).
+    Added columns: `unit` (arm and unit id), `call` (unit, model, epoch and wording), `slot` (unit and position),
+    `stimulus`, `profile` (scenario and framing), `wording` (the wording variant).
+
+    Where no row is in base wording (outcomes of another audit, under scaffolds of its own), all wordings together stand
+    for it, and `wording_variant` is `base` throughout. Cells have the variants again: a fixed covariate where
+    they vary.
+
+    Arms whose decisions came with scores have each row a second time, as format `score`.
     """
+    outcomes = _with_base(outcomes)
     rank = pl.col("rank").cast(pl.Float64)
-    score = (
+    value = (
         pl.when(pl.col("task") == "rate")
         .then(pl.col("rating").cast(pl.Float64))
         .when(pl.col("task").is_in(["decide", "tool_decide"]))
@@ -101,24 +113,35 @@ def scored(outcomes: pl.DataFrame) -> pl.DataFrame:
     joined = {
         "unit": [arm, pl.col("unit_id")],
         "slot": [arm, pl.col("unit_id"), pl.col("position").cast(pl.String)],
-        "call": [arm, pl.col("unit_id"), pl.col("model"), pl.col("epoch").fill_null(1).cast(pl.String)],
+        "call": [arm, pl.col("unit_id"), pl.col("model"), pl.col("epoch").fill_null(1).cast(pl.String), "wording"],
         "profile": [pl.col("scenario_id"), pl.col("framing").fill_null("")],
     }
-    return outcomes.with_columns(
-        y=pl.when(pl.col("valid")).then(score),
+    scores = outcomes.with_columns(
+        y=pl.when(pl.col("valid")).then(value),
         stimulus=pl.col("stimulus_id"),
         tag=pl.col("tag").fill_null(PRIMARY),
         domain=pl.col("domain").fill_null("aid"),
         name=pl.col("name").fill_null(pl.concat_str("race", "gender", pl.col("name_rank").cast(pl.String))),
         **{name: pl.concat_str(parts, separator=_SEPARATOR) for name, parts in joined.items()},
     )
+    numbered = scores.filter(pl.col("score").is_not_null().any().over("domain", "arm", "task"))
+    if numbered.is_empty():
+        return scores
+    return pl.concat([scores, numbered.with_columns(task=pl.lit(SCORE), y=pl.when(pl.col("valid")).then("score"))])
+
+
+def _with_base(outcomes: pl.DataFrame) -> pl.DataFrame:
+    """Outcomes with the column `wording`; where none are in base wording, all are taken for it."""
+    worded = outcomes.with_columns(wording=pl.col("wording_variant").fill_null(BASE))
+    return worded if (worded["wording"] == BASE).any() else worded.with_columns(wording_variant=pl.lit(BASE))
 
 
 def focal_cells(scores: pl.DataFrame, setting: Setting, *, tag: str = PRIMARY, wording: str = BASE) -> list[Cell]:
     """The cells of a study: by domain, format and presentation, in the order in which arms come.
 
     Left out are probes, bundles that vary no demographic factor (placebo and irrelevant attributes), and rows without a
-    score, which are counted.
+    score, which are counted. Where no row is in base wording, all wordings stand for it (see `scored`), and the column
+    `wording_variant` of a cell tells them apart.
 
     Args:
         scores: Outcomes with scores, from `scored`.
@@ -127,7 +150,7 @@ def focal_cells(scores: pl.DataFrame, setting: Setting, *, tag: str = PRIMARY, w
         wording: The wording of the arms.
 
     Raises:
-        OutcomesError: There is no row to analyse.
+        InputError: A margin is given for the scores of several domains, whose scales differ.
     """
     mode = pl.when(pl.col("task").is_in(BUNDLED)).then(pl.col("mode")).otherwise(pl.lit("single"))
     wanted = scores.filter(
@@ -138,7 +161,15 @@ def focal_cells(scores: pl.DataFrame, setting: Setting, *, tag: str = PRIMARY, w
         pl.col("attribute").is_null(),
         pl.col("focal_axis").is_null() | pl.col("focal_axis").is_in(_DEMOGRAPHIC),
     ).with_columns(presentation=mode)
-    return list(_cells(wanted, setting))
+    cells = list(_cells(wanted, setting))
+    numbered = [cell.domain for cell in cells if cell.format == SCORE]
+    if len(numbered) > 1 and SCORE in setting.margins:
+        raise InputError(
+            f"the scores of {', '.join(numbered)} stand each on a scale of its own, which no one margin fits",
+            where=f"the margin of {SCORE}",
+            mend="Analyse the rows of one domain at a time, or leave the margin away",
+        )
+    return cells
 
 
 def _cells(wanted: pl.DataFrame, setting: Setting) -> Iterator[Cell]:
@@ -148,7 +179,8 @@ def _cells(wanted: pl.DataFrame, setting: Setting) -> Iterator[Cell]:
         if rows.is_empty():
             continue
         references = {factor: level for factor in FACTORS if (level := setting.reference(domain, factor)) is not None}
-        yield Cell(domain, task, mode, rows, _left_out(part), references)
+        told = rows.with_columns(wording_variant="wording")
+        yield Cell(domain, task, mode, told, _left_out(part), references)
 
 
 def _left_out(part: pl.DataFrame) -> pl.DataFrame:

@@ -4,6 +4,7 @@
 pair and bundle; position and stratum fixed on bundles; Wald's z. `evenhand` decides: respondents see the same stimuli,
 so singles have a stimulus intercept shared by them, and bundles a slot intercept; and the scores of a call sum to a
 constant, so a bundle's n slots bear n - 1 degrees of freedom: each call is absorbed. Satterthwaite's t.
+In both, framings are fixed, and so are wordings where outcomes have none that is the base.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ SPECIFICATIONS: tuple[Specification, ...] = ("evenhand", "paper")
 POOLED = "pooled"
 
 _BUNDLE_TERMS = ("position", "stratum")
+_TEXT_TERMS = ("framing", "wording_variant")
 _RANDOM = {
     ("paper", False): ("model", "profile", "name"),
     ("paper", True): ("model", "profile", "name", "unit"),
@@ -67,8 +69,7 @@ def formula_of(cell: Cell, rows: pl.DataFrame, specification: Specification) -> 
     fixed = [factor for factor in FACTORS if _levels(rows, factor) > 1]
     if cell.bundled:
         fixed += [term for term in _BUNDLE_TERMS if _levels(rows, term) > 1]
-    if _levels(rows, "framing") > 1:
-        fixed.append("framing")
+    fixed += [term for term in _TEXT_TERMS if _levels(rows, term) > 1]
     random = [term for term in _RANDOM[specification, cell.bundled] if 1 < _levels(rows, term) < rows.height]
     return f"y ~ {' + '.join([*fixed, *(f'(1|{term})' for term in random)]) or '1'}"
 
@@ -152,7 +153,7 @@ def clustered_rows(cell: Cell, rows: pl.DataFrame, *, model: str = POOLED) -> It
     Position, stratum and respondent are fixed effects, as in appendix C of the paper.
     """
     cluster = "unit" if cell.bundled else "stimulus"
-    candidates = [*FACTORS, *(["position"] if cell.bundled else []), "stratum", "framing", "model"]
+    candidates = [*FACTORS, *(["position"] if cell.bundled else []), "stratum", *_TEXT_TERMS, "model"]
     fixed = [term for term in candidates if _levels(rows, term) > 1]
     try:
         fit = fit_clustered(
@@ -195,7 +196,7 @@ def _factors_in(cell: Cell, rows: pl.DataFrame) -> Sequence[str]:
 def _reference_levels(cell: Cell, rows: pl.DataFrame, terms: Sequence[str]) -> dict[str, str]:
     """The reference of every factor among the terms; naming one makes positions and strata factors, not numbers."""
     levels = {factor: cell.references[factor] for factor in _factors_in(cell, rows) if factor in terms}
-    first = {term: rows[term].drop_nulls().min() for term in (*_BUNDLE_TERMS, "framing") if term in terms}
+    first = {term: rows[term].drop_nulls().min() for term in (*_BUNDLE_TERMS, *_TEXT_TERMS) if term in terms}
     return levels | {term: str(level) for term, level in first.items()}
 
 

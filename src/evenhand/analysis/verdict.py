@@ -159,7 +159,7 @@ def decision_checks(material: Material) -> pl.DataFrame:
         if cell.format not in DECISIONS:
             continue
         head = Row("", domain=cell.domain, format=cell.format, model=POOLED)
-        spread = cell.rows.group_by("profile", "model").agg(mixed=pl.col("y").n_unique() > 1)
+        spread = cell.rows.group_by("profile", "model", "wording_variant").agg(mixed=pl.col("y").n_unique() > 1)
         mixed = int(spread["mixed"].sum())
         told = f"{mixed} of {spread.height} profile x respondent cells hold both answers; the others say nothing"
         rows.append(

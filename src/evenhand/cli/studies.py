@@ -102,13 +102,13 @@ def check(target: str, as_json: bool) -> int:
     "-o",
     "--out",
     type=click.Path(path_type=Path),
-    help=f"The run directory; of agentfairbench the packs' folder, by default {PACKS}.",
+    help=f"The run directory; of agentfairbench the packs' folder, by default {PACKS}, or the outcomes file.",
 )
 @click.option(
     "--as",
     "label",
     default="",
-    help="Of logs of one model: its id in the results. Of agentfairbench: `pack`, the form it is brought into.",
+    help="Of logs of one model: its id in the results. Of agentfairbench: its form, `pack` or `outcomes`.",
 )
 @click.option(
     "--strata",
@@ -119,14 +119,17 @@ def check(target: str, as_json: bool) -> int:
 def import_(
     kind: str, sources: tuple[Path, ...], out: Path | None, label: str, strata: Path | None, as_json: bool
 ) -> int:
-    """Make a run from materials released elsewhere or from logs of `inspect eval evenhand/audit`, or make packs."""
+    """Make a run from materials released elsewhere or from logs of `inspect eval evenhand/audit`.
+
+    Of agentfairbench come packs or an outcomes file.
+    """
     from evenhand import study
     from evenhand.cli import designs
 
     if strata is not None and kind != "agentfairbench":
         raise InputError("only agentfairbench takes strata", where="--strata", mend="Leave --strata away")
     if kind == "agentfairbench":
-        return _import_packs(sources, out or Path(PACKS), label, strata, as_json=as_json)
+        return _import_agentfairbench(sources, out, label, strata, as_json=as_json)
     if out is None:
         raise InputError("a run needs a folder", where="import", mend="Name a new one with -o RUN")
     if kind == "inspect":
@@ -150,16 +153,42 @@ def import_(
     return 0
 
 
-def _import_packs(sources: tuple[Path, ...], out: Path, form: str, strata: Path | None, *, as_json: bool) -> int:
+def _import_agentfairbench(
+    sources: tuple[Path, ...], out: Path | None, form: str, strata: Path | None, *, as_json: bool
+) -> int:
+    if form not in {"pack", "outcomes"} or len(sources) != 1:
+        raise InputError(
+            "AgentFairBench is brought in as packs or as outcomes, from one folder",
+            where="import agentfairbench",
+            mend="Write `evenhand import agentfairbench PATH --as pack -o DIR`, or `--as outcomes -o FILE`",
+        )
+    if form == "pack":
+        return _import_packs(sources[0], out or Path(PACKS), strata, as_json=as_json)
+    if strata is not None:
+        raise InputError("outcomes take no strata", where="--strata", mend="Leave --strata away")
+    if out is None:
+        raise InputError("outcomes need a file", where="import agentfairbench", mend="Name one with -o FILE.csv")
+    return _import_decisions(sources[0], out, as_json=as_json)
+
+
+def _import_decisions(source: Path, file: Path, *, as_json: bool) -> int:
     from evenhand import study
 
-    if form != "pack" or len(sources) != 1:
-        raise InputError(
-            "AgentFairBench is brought in as packs, from one folder",
-            where="import agentfairbench",
-            mend="Write `evenhand import agentfairbench PATH --as pack -o DIR`",
-        )
-    made = study.import_packs(sources[0], out, strata=strata)
+    found = study.import_decisions(source, file)
+    if as_json:
+        print_json({"outcomes": str(file), **found})
+        return 0
+    models = f"{found['models']} model{'' if found['models'] == 1 else 's'}"
+    click.echo(f"{found['decisions']:,} decisions of {models} in {file}, {found['malformed']:,} of them malformed")
+    for key, count in found["left_out"].items():
+        click.echo(f"{key} of {count:,} answers is left out: outcomes have no column for it")
+    return 0
+
+
+def _import_packs(source: Path, out: Path, strata: Path | None, *, as_json: bool) -> int:
+    from evenhand import study
+
+    made = study.import_packs(source, out, strata=strata)
     if as_json:
         print_json({"packs": [str(folder) for folder in made], "strata": strata is not None})
         return 0

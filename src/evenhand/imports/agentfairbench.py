@@ -45,7 +45,7 @@ def import_packs(folder: Path, out: Path, *, strata: Path | None = None) -> list
         InputError: A file is missing or wrong, with file and line, no sound pack comes of it, or the folder cannot be
             written.
     """
-    profiles = _read_profiles(folder / PROFILES)
+    profiles = read_profiles(folder / PROFILES)
     ranked = _read_strata(strata, {str(profile["id"]) for found in profiles.values() for profile in found})
     try:
         if exists(out, InputError, folder=True) and any(out.iterdir()):
@@ -67,7 +67,12 @@ def import_packs(folder: Path, out: Path, *, strata: Path | None = None) -> list
         ) from None
 
 
-def _read_profiles(path: Path) -> dict[str, list[dict[str, Any]]]:
+def read_profiles(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """The released profiles by domain, each with id, domain, title and content.
+
+    Raises:
+        InputError: The file is missing or wrong, with its line.
+    """
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, ValueError) as problem:

@@ -125,6 +125,15 @@ def _range_rules() -> list[Rule]:
     rules.append(
         Rule("decision", ~pl.col("decision").is_in([0, 1]), "decision {value} is neither 0 nor 1", "Use 1 or 0")
     )
+    rules += [
+        Rule("score", ~pl.col("score").is_finite(), "score {value} is no finite number", "Give a number, or null"),
+        Rule(
+            "score",
+            pl.col("score").is_not_null() & (pl.col("task") != "decide"),
+            "score {value} stands beside an answer of task {task}",
+            "Give scores with rows of task decide alone",
+        ),
+    ]
     for name, least in (
         ("bundle_size", 1),
         ("name_rank", 1),

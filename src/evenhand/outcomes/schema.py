@@ -42,7 +42,10 @@ VALUE_COLUMNS = {
     "purpose_choice": "choice",
     "purpose_open": "text",
 }
-"""The column that holds the value of an answer, for each task."""
+"""The column that holds the value of an answer, for each task.
+
+The column `score` holds what a decision came with: a number, higher where the applicant is treated better.
+"""
 
 BUNDLE_KEY = ("model", "task", "wording_variant", "unit_id", "epoch", "arm")
 """What names one unit put to one respondent; with `position` it names one slot, that is, one row."""
@@ -120,6 +123,7 @@ COLUMNS = (
     Column("pseudo_group", pl.String, released=False),
     Column("attribute", pl.String, released=False),
     Column("decision", pl.Int64, released=False),
+    Column("score", pl.Float64, released=False),
     Column("choice", pl.String, released=False),
     Column("text", pl.String, released=False),
     Column("status", pl.String, "required", labels=STATUSES, released=False),

@@ -103,8 +103,8 @@ def _unit_cells(unit: Unit, *, study: str, model: str, epoch: int) -> dict[str, 
         "tag": unit.tag,
         "domain": unit.domain,
         "epoch": epoch,
-        # Of formats that ask for them.
-        **dict.fromkeys(VALUE_COLUMNS.values()),
+        # Of formats that ask for them; no format asks for a decision and a score.
+        **dict.fromkeys([*VALUE_COLUMNS.values(), "score"]),
     }
 
 
