@@ -462,18 +462,26 @@ def validate(
     audits: int,
     respondents: int = 5,
     seed: int = 1,
+    scenarios: str = "*",
     processes: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> pl.DataFrame:
     """Draw whole audits of a study with known effects, analyse each, and count what the analysis gets right."""
+    from fnmatch import fnmatch
+
+    from evenhand.analysis.validation import SCENARIOS
     from evenhand.analysis.validation import validate as count
+    from evenhand.errors import InputError
     from evenhand.outcomes.table import blank
     from evenhand.terms import of_plan, planned_arms
 
+    chosen = {name: world for name, world in SCENARIOS.items() if fnmatch(name, scenarios)}
+    if not chosen:
+        raise InputError(f"no scenario is like {scenarios!r}", where="--scenario", mend=f"Use {'; '.join(SCENARIOS)}")
     plan, instrument = design(study)
     names = [f"respondent-{k + 1}" for k in range(respondents)]
     slots = blank(instrument.select(planned_arms(plan)), study=plan.name, respondents=names)
-    return count(slots, of_plan(plan, seed), audits=audits, processes=processes, progress=progress)
+    return count(slots, of_plan(plan, seed), audits=audits, scenarios=chosen, processes=processes, progress=progress)
 
 
 def keep_scores(folder: Path, scores: Scores) -> list[Path]:

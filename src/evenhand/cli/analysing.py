@@ -62,11 +62,19 @@ def analyse(
 @click.option("--audits", type=click.IntRange(min=2), default=1000, show_default=True, help="Audits of each scenario.")
 @click.option("--respondents", type=click.IntRange(min=1), default=5, show_default=True, help="Respondents an audit.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of what is drawn.")
+@click.option("--scenario", "scenarios", default="*", show_default=True, help="Only scenarios that match this pattern.")
 @click.option("--processes", type=click.IntRange(min=1), help="Processes. [one a core]")
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="A CSV file for the table.")
 @json_option
 def validate(
-    name: str, audits: int, respondents: int, seed: int, processes: int | None, out: Path | None, as_json: bool
+    name: str,
+    audits: int,
+    respondents: int,
+    seed: int,
+    scenarios: str,
+    processes: int | None,
+    out: Path | None,
+    as_json: bool,
 ) -> int:
     """Draw whole audits of STUDY with known effects and count how often its analysis is right."""
     from evenhand import study
@@ -79,6 +87,7 @@ def validate(
             audits=audits,
             respondents=respondents,
             seed=seed,
+            scenarios=scenarios,
             processes=processes,
             progress=lambda done: step(f"{done:,} audits") if done % 500 == 0 else None,
         )
