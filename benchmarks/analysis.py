@@ -52,12 +52,14 @@ def main() -> None:
 
 def _peer(material: object) -> float:
     """Seconds of one fit of the first planned cell by statsmodels, crossed effects as variance components."""
+    import pandas as pd
     import statsmodels.formula.api as smf
 
     from evenhand.analysis.material import Material
 
     assert isinstance(material, Material)
-    rows = material.planned[0].rows.select("y", "race", "gender", "model", "profile", "name").to_pandas()
+    wanted = ("y", "race", "gender", "model", "profile", "name")
+    rows = pd.DataFrame({name: material.planned[0].rows[name].to_list() for name in wanted})
     parts = {name: f"0 + C({name})" for name in ("model", "profile", "name")}
     began = time.perf_counter()
     smf.mixedlm("y ~ race + gender", rows, groups=[1] * len(rows), vc_formula=parts, re_formula="0").fit()
