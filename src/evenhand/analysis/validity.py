@@ -58,9 +58,12 @@ def _factor_rows(
     identified = units["levels"].max() == 1
     # Where a unit holds several levels, a unit counts once for each level it holds.
     held = units if identified else part.unique(["unit_id", "epoch", factor])
-    totals = [held.filter(pl.col(factor) == level).height for level in levels]
+    found: dict[tuple[str, str], int] = {
+        (level, status): count for level, status, count in held.group_by(factor, "status").len().iter_rows()
+    }
+    totals = [sum(count for (one, _), count in found.items() if one == level) for level in levels]
     for status in UNANSWERED:
-        counts = [held.filter((pl.col(factor) == level) & (pl.col("status") == status)).height for level in levels]
+        counts = [found.get((level, status), 0) for level in levels]
         tested = equal_shares_p(counts, totals, rng=rng) if identified else None
         for level, count, total in zip(levels, counts, totals, strict=True):
             interval = wilson_interval(count, total)
