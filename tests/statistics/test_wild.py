@@ -71,7 +71,7 @@ def test_a_large_effect_is_found_and_few_patterns_are_counted():
 def test_what_does_not_vary_has_no_statistic_and_unknown_terms_are_refused():
     flat = clustered(1).with_columns(y=pl.col("treated"))
     found = wild_cluster_test(flat, "y ~ treated", cluster="cluster", term="treated", rng=np.random.default_rng(1))
-    assert found.statistic is None or abs(found.statistic) > 100
+    assert found.statistic is None
     constant = clustered(1).with_columns(y=pl.lit(2.0))
     nothing = wild_cluster_test(
         constant, "y ~ treated", cluster="cluster", term="treated", rng=np.random.default_rng(1)

@@ -297,7 +297,8 @@ def _ways_out(criterion: Criterion, optimum: Optimum) -> Iterator[NDArray[np.flo
         values, vectors = np.linalg.eigh(slope)
         downhill, way = float(values[0]), vectors[:, 0]
         curvature = float(way @ weight @ way) ** 2 / criterion.sizes[i]
-        if downhill >= 0 or curvature <= 0:
+        # At an inner minimum slopes are rounding, and nothing is to be gained.
+        if downhill >= 0 or curvature <= 0 or downhill**2 / (2 * curvature) < _LOSS / 10:
             continue
         for share in _SHARES:
             moved = factors[i] @ factors[i].T - share * downhill / curvature * np.outer(way, way)
@@ -305,7 +306,7 @@ def _ways_out(criterion: Criterion, optimum: Optimum) -> Iterator[NDArray[np.flo
     values, vectors = np.linalg.eigh(profiled_hessian(optimum.hessian))
     reach = max(0.1, float(np.abs(optimum.theta).max()))
     for value, way in zip(values, vectors.T, strict=True):
-        if value < 0:
+        if -value * reach**2 > _LOSS:
             for share in _SHARES:
                 yield optimum.theta + share * reach * way
                 yield optimum.theta - share * reach * way
