@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from evenhand.analysis.blocks import Analysis
     from evenhand.analysis.scores import Scores
+    from evenhand.analysis.validation_counts import Validation
     from evenhand.checking import Findings
     from evenhand.collection.asker import Conduct
     from evenhand.collection.attempts import Attempt
@@ -465,7 +466,7 @@ def validate(
     scenarios: str = "*",
     processes: int | None = None,
     progress: Callable[[int], None] | None = None,
-) -> pl.DataFrame:
+) -> Validation:
     """Draw whole audits of a study with known effects, analyse each, and count what the analysis gets right."""
     from fnmatch import fnmatch
 

@@ -116,8 +116,12 @@ def test_audits_are_drawn_and_counted(evenhand, study, tmp_path):
         tmp_path / "v.csv",
         "--json",
     )
-    rows = json.loads(out)["rows"]
+    found = json.loads(out)
+    rows, recovered = found["rows"], found["recovery"]
     assert code == 0
+    assert {row["size"] for row in recovered} == {0.05, 0.1}
+    assert all(row["audits"] + row["lost"] == 1 for row in recovered)
+    assert (tmp_path / "v-recovery.csv").read_text(encoding="utf-8").count("\n") == len(recovered) + 1
     assert {row["specification"] for row in rows} == {"evenhand", "paper"}
     assert all(0 <= row["coverage"] <= 1 for row in rows)
     assert (tmp_path / "v.csv").read_text(encoding="utf-8").count("\n") == len(rows) + 1

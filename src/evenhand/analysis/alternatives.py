@@ -9,7 +9,7 @@ import polars as pl
 
 from evenhand.analysis.focal import UNITS
 from evenhand.analysis.rows import Row
-from evenhand.analysis.specifications import POOLED, contrast_rows, groups_of
+from evenhand.analysis.specifications import POOLED, contrast_rows
 from evenhand.errors import InputError
 from evenhand.statistics import fit_rank_logit, lay_out_mixed
 from evenhand.statistics.formulas import parse_formula
@@ -49,12 +49,12 @@ def logit_rows(cell: Cell, pooled: Fitted) -> Iterator[Row]:
             reference=reference,
         )
     except InputError as problem:
-        for factor, group in groups_of(cell):
+        for factor, group in cell.groups:
             yield replace(head, term=factor, group=group, method=method, note=problem.what)
         return
     found = {row["term"]: row for row in fit.tidy().to_dicts()}
     head = replace(head, n=fit.n, note="; ".join(fit.notes))
-    for factor, group in groups_of(cell):
+    for factor, group in cell.groups:
         row = found.get(f"{factor}{group}")
         one = replace(head, term=factor, group=group, method=method)
         if row is None:
@@ -92,7 +92,7 @@ def slope_rows(cell: Cell, pooled: Fitted) -> Iterator[Row]:
         cell: The cell.
         pooled: Its fit in the specification that decides.
     """
-    for factor in dict.fromkeys(factor for factor, _ in groups_of(cell)):
+    for factor in dict.fromkeys(factor for factor, _ in cell.groups):
         fit, trouble = _with_slopes(cell, pooled, factor)
         for row in contrast_rows(cell, fit, "evenhand", trouble=trouble):
             if row.term == factor:
@@ -105,7 +105,7 @@ def _with_slopes(cell: Cell, pooled: Fitted, factor: str) -> tuple[MixedFit | No
         return None, pooled.trouble
     if len(cell.models) < FEWEST_FOR_SLOPES:
         return None, f"{len(cell.models)} respondents: slopes by respondent take {FEWEST_FOR_SLOPES} or more"
-    levels = [group for name, group in groups_of(cell) if name == factor]
+    levels = [group for name, group in cell.groups if name == factor]
     columns = {f"slope_{k}": (pl.col(factor) == level).cast(pl.Float64) for k, level in enumerate(levels, start=1)}
     formula = parse_formula(pooled.specified.formula)
     random = [f"(1|{':'.join(term.group)})" for term in formula.random if term.group != ("model",)]

@@ -14,7 +14,7 @@ import polars as pl
 from evenhand.analysis.focal import BASE, BUNDLED, PRIMARY, UNITS
 from evenhand.analysis.readings import in_sds, joined, pooled_and_each, read_clustered, read_mixed
 from evenhand.analysis.rows import Row, as_frame
-from evenhand.analysis.specifications import POOLED, groups_of
+from evenhand.analysis.specifications import POOLED
 from evenhand.errors import InputError
 from evenhand.seeds import generator
 from evenhand.statistics import (
@@ -188,7 +188,7 @@ def _common_table(cells: Sequence[Cell]) -> tuple[pl.DataFrame, list[_Demographi
     parts: list[pl.DataFrame] = []
     for number, cell in enumerate(cells):
         groups: dict[str, pl.Expr] = {}
-        for factor, group in groups_of(cell):
+        for factor, group in cell.groups:
             column = f"group {number} {len(groups)}"
             groups[column] = (pl.col(factor) == group).cast(pl.Float64)
             head = Row("contrast_d", term=factor, group=group, domain=cell.domain, format=cell.format)

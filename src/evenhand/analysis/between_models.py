@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.analysis.focal import UNITS
 from evenhand.analysis.rows import Row
-from evenhand.analysis.specifications import POOLED, contrast_rows, groups_of
+from evenhand.analysis.specifications import POOLED, contrast_rows
 from evenhand.statistics import summarise_effects
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def heterogeneity_rows(cell: Cell, by_model: Mapping[str, Fitted]) -> Iterator[R
         }
         for model, fitted in by_model.items()
     }
-    for factor, group in groups_of(cell):
+    for factor, group in cell.groups:
         known = {
             model: (row.estimate, row.std_error)
             for model, rows in alone.items()

@@ -7,6 +7,7 @@ Decisions that came with a number of their own (the column `score`) make a furth
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -43,7 +44,7 @@ _DEMOGRAPHIC = ("race", "gender", "intersectional")
 _SEPARATOR = "\x1f"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cell:
     """The rows of one domain, format and presentation.
 
@@ -64,6 +65,17 @@ class Cell:
     left_out: pl.DataFrame
     references: dict[str, str]
 
+    @cached_property
+    def groups(self) -> tuple[tuple[str, str], ...]:
+        """Every factor and level that is compared with its reference, race first, levels by the alphabet."""
+        pairs: list[tuple[str, str]] = []
+        for factor in FACTORS:
+            levels: list[str] = self.rows[factor].drop_nulls().unique().sort().to_list()
+            reference = self.references.get(factor)
+            if len(levels) > 1 and reference in levels:
+                pairs += [(factor, level) for level in levels if level != reference]
+        return tuple(pairs)
+
     @property
     def bundled(self) -> bool:
         """Whether the slots of a call are scored together, so that their scores sum to a constant."""
@@ -74,7 +86,7 @@ class Cell:
         """The respondents, in the order of their names."""
         return self.rows["model"].unique().sort().to_list()
 
-    @property
+    @cached_property
     def sd(self) -> float:
         """The raw SD of all rows, over all models: what a contrast is divided by for d."""
         spread = self.rows["y"].std()

@@ -11,7 +11,7 @@ import polars as pl
 
 from evenhand.analysis.focal import UNITS
 from evenhand.analysis.rows import Row
-from evenhand.analysis.specifications import POOLED, contrast_rows, groups_of, specify
+from evenhand.analysis.specifications import POOLED, contrast_rows, specify
 from evenhand.errors import InputError
 from evenhand.statistics import standardised
 
@@ -68,7 +68,7 @@ def refits(cell: Cell, pooled: Fitted) -> Iterator[LeftOut]:
         cell: The cell.
         pooled: Its fit in the specification that decides, where each search begins.
     """
-    contrasts = groups_of(cell)
+    contrasts = cell.groups
     for kind in KINDS:
         levels: list[str] = cell.rows[kind].drop_nulls().unique().sort().to_list()
         if len(levels) < 2:

@@ -15,10 +15,11 @@ import polars as pl
 
 from evenhand.analysis.focal import BASE, PRIMARY, Cell
 from evenhand.analysis.interactions import RANKINGS
+from evenhand.analysis.material import Fitted
 from evenhand.analysis.planting import SIZES, plant
 from evenhand.analysis.relabelling import RELABELLINGS, lay_out_letters
 from evenhand.analysis.rows import Row, as_frame
-from evenhand.analysis.specifications import POOLED, contrast_rows, groups_of, specify
+from evenhand.analysis.specifications import POOLED, contrast_rows, specify
 from evenhand.errors import EvenhandError
 from evenhand.seeds import generator
 from evenhand.statistics import wilson_interval
@@ -37,8 +38,14 @@ _BY_CHANCE = "by chance alone one in twenty of such intervals does not"
 
 
 @dataclass(frozen=True, slots=True)
-class _Recovered:
-    """One planted size, found again."""
+class Recovered:
+    """One planted size, found again.
+
+    Attributes:
+        size: In within-cell SDs.
+        rows: The contrast after less before with the width of the contrast's own interval (`recovered`), and with the
+            interval of the change alone (`recovered_paired`).
+    """
 
     size: float
     rows: tuple[Row, ...]
@@ -67,37 +74,52 @@ def planted_recovery(material: Material, *, domain: str | None = None, group: st
         and after: whether the estimator tells the size. `instrument_check`: the share of sizes that the intervals
         cover, of each kind.
     """
-    cells = [cell for cell in material.planned if cell.format in RANKINGS and domain in {None, cell.domain}]
-    if not cells:
+    target = planting_ground(material, domain=domain, group=group)
+    if target is None:
         return as_frame([])
-    cell = cells[-1]
-    races = [level for factor, level in groups_of(cell) if factor == "race"]
-    if not races:
-        return as_frame([])
-    level = group if group in races else races[0]
-    found = [_recover(material, cell, level, size) for size in SIZES]
+    found = [recover(material, *target, size, seed=material.setting.seed) for size in SIZES]
     rows = [row for one in found for row in one.rows]
     return as_frame([*rows, *_instrument_check(found)])
 
 
-def _recover(material: Material, cell: Cell, group: str, size: float) -> _Recovered:
+def planting_ground(material: Material, *, domain: str | None = None, group: str = GROUP) -> tuple[Cell, str] | None:
+    """The cell that disparities are planted into and the level that is favoured, as `planted_recovery` has them.
+
+    None where the study has no such rankings or no race to favour.
+    """
+    cells = [cell for cell in material.planned if cell.format in RANKINGS and domain in {None, cell.domain}]
+    if not cells:
+        return None
+    races = [level for factor, level in cells[-1].groups if factor == "race"]
+    return (cells[-1], group if group in races else races[0]) if races else None
+
+
+def recover(material: Material, cell: Cell, group: str, size: float, *, seed: int) -> Recovered:
+    """Plant one size into a cell and find it again.
+
+    Args:
+        material: What the cell is of; its fit before planting is read.
+        cell: Disguised rankings.
+        group: The level of race that is favoured.
+        size: In within-cell SDs.
+        seed: Of the swaps.
+    """
     reference = cell.references["race"]
     head = Row("recovered", "race", group, cell.domain, cell.format, POOLED, f"planted {size:.2f}")
     before = material.fitted(cell, "evenhand")
     try:
-        planted = plant(cell.rows, size=size, group=group, reference=reference, seed=material.setting.seed)
+        planted = plant(cell.rows, size=size, group=group, reference=reference, seed=seed)
     except EvenhandError as problem:
         return _nothing(head, size, f"{problem.what} ({problem.where})")
     rows = planted.outcomes.with_columns(y=-pl.col("rank").cast(pl.Float64))
-    after = specify(cell, rows, "evenhand")
-    fit = after.model.fit() if after.model else None
+    after = _fit_again(cell, before, rows)
     contrasts = [
         next(
             row
-            for row in contrast_rows(cell, found, "evenhand", trouble=trouble)
+            for row in contrast_rows(cell, fitted.fit, "evenhand", trouble=fitted.trouble)
             if (row.term, row.group) == ("race", group)
         )
-        for found, trouble in ((before.fit, before.trouble), (fit, after.trouble))
+        for fitted in (before, after)
     ]
     old, new = contrasts
     if old.estimate is None or new.estimate is None or new.conf_low is None or not new.std_error:
@@ -117,7 +139,16 @@ def _recover(material: Material, cell: Cell, group: str, size: float) -> _Recove
         method="evenhand: contrast after less before, interval as wide as the contrast's; SDs",
         note=told,
     )
-    return _Recovered(size, (whole, _paired(before.specified.model, rows, replace(head, note=told), group, change, sd)))
+    return Recovered(size, (whole, _paired(before.specified.model, rows, replace(head, note=told), group, change, sd)))
+
+
+def _fit_again(cell: Cell, before: Fitted, rows: pl.DataFrame) -> Fitted:
+    """The fit after planting: the same rows with other ranks, so that nothing is laid out again."""
+    model = before.specified.model
+    if model is None or before.fit is None or model.y.shape != (rows.height,):
+        specified = specify(cell, rows, "evenhand")
+        return Fitted(specified, specified.model.fit() if specified.model else None)
+    return replace(before, fit=model.with_outcome(rows["y"].to_numpy()).fit(before.fit.warm_start))
 
 
 def _interval(change: float, error: float, df: float | None, sd: float) -> dict[str, float | None]:
@@ -148,12 +179,12 @@ def _paired(model: MixedModel | None, rows: pl.DataFrame, head: Row, group: str,
     )
 
 
-def _nothing(head: Row, size: float, why: str) -> _Recovered:
+def _nothing(head: Row, size: float, why: str) -> Recovered:
     rows = (replace(head, note=why), replace(head, estimand="recovered_paired", note=why))
-    return _Recovered(size, rows)
+    return Recovered(size, rows)
 
 
-def _instrument_check(found: list[_Recovered]) -> Iterator[Row]:
+def _instrument_check(found: list[Recovered]) -> Iterator[Row]:
     """Whether the intervals cover what was planted: read before any null is."""
     for kind in range(2):
         of_kind = found[0].rows[kind]

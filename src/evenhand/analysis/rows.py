@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -58,8 +59,9 @@ _TEXT = ("estimand", "term", "group", "domain", "format", "model", "arm", "metho
 SCHEMA = {
     name: pl.String if name in _TEXT else pl.Int64 if name == "n" else pl.Float64 for name in Row.__dataclass_fields__
 }
+_values = attrgetter(*SCHEMA)
 
 
 def as_frame(rows: Iterable[Row]) -> pl.DataFrame:
     """Rows as a table with the columns of `Row`, in order."""
-    return pl.DataFrame([asdict(row) for row in rows], schema=SCHEMA)
+    return pl.DataFrame([_values(row) for row in rows], schema=SCHEMA, orient="row")

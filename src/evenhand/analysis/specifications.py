@@ -115,7 +115,7 @@ def contrast_rows(
     found = {} if fit is None else {row["term"]: row for row in fit.tidy().to_dicts()}
     notes = list(fit.notes) if fit is not None else [trouble]
     suffix = "_satterthwaite" if specification == "evenhand" else ""
-    for factor, group in groups_of(cell):
+    for factor, group in cell.groups:
         row = found.get(f"{factor}{group}")
         told = [*notes] if row else [*notes, f"{factor} {group} is not identified here"]
         estimated = row is not None and row["std_error"] is not None
@@ -138,15 +138,6 @@ def contrast_rows(
         )
 
 
-def groups_of(cell: Cell) -> list[tuple[str, str]]:
-    """Every factor and level that is compared with its reference, race first, levels by the alphabet."""
-    pairs: list[tuple[str, str]] = []
-    for factor in _factors_in(cell, cell.rows):
-        levels: list[str] = cell.rows[factor].drop_nulls().unique().sort().to_list()
-        pairs += [(factor, level) for level in levels if level != cell.references[factor]]
-    return pairs
-
-
 def clustered_rows(cell: Cell, rows: pl.DataFrame, *, model: str = POOLED) -> Iterator[Row]:
     """The contrasts by least squares, errors clustered on the bundle, or on the stimulus of singles.
 
@@ -163,7 +154,7 @@ def clustered_rows(cell: Cell, rows: pl.DataFrame, *, model: str = POOLED) -> It
         found, note, n = {}, problem.what, 0
     else:
         found, note, n = {row["term"]: row for row in fit.tidy().to_dicts()}, "; ".join(fit.notes), fit.n
-    for factor, group in groups_of(cell):
+    for factor, group in cell.groups:
         row = found.get(f"{factor}{group}", {})
         yield Row(
             "contrast",

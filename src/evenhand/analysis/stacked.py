@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evenhand.analysis.focal import FACTORS
-from evenhand.analysis.specifications import groups_of
 from evenhand.errors import InputError
 from evenhand.statistics import fit_clustered, fit_mixed
 
@@ -47,13 +46,13 @@ class Pair:
     @property
     def shared(self) -> list[tuple[str, str]]:
         """Every factor and level that both cells compare with the same reference."""
-        there = groups_of(self.ranking)
-        return [pair for pair in groups_of(self.rating) if pair in there]
+        there = self.ranking.groups
+        return [pair for pair in self.rating.groups if pair in there]
 
     @property
     def groups(self) -> list[tuple[str, str]]:
         """Every factor and level that either cell compares."""
-        return list(dict.fromkeys([*groups_of(self.rating), *groups_of(self.ranking)]))
+        return list(dict.fromkeys([*self.rating.groups, *self.ranking.groups]))
 
 
 @dataclass(frozen=True, slots=True)

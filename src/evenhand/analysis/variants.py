@@ -15,7 +15,7 @@ from evenhand.analysis.composition import baseline_gaps
 from evenhand.analysis.focal import BASE, FACTORS, PRIMARY, UNITS, focal_cells
 from evenhand.analysis.readings import joined, pooled_and_each, read_clustered
 from evenhand.analysis.rows import Row, as_frame
-from evenhand.analysis.specifications import POOLED, clustered_rows, contrast_rows, groups_of, specify
+from evenhand.analysis.specifications import POOLED, clustered_rows, contrast_rows, specify
 from evenhand.errors import InputError
 from evenhand.statistics import fit_clustered
 
@@ -107,7 +107,7 @@ def interaction_rows(cell: Cell, shared: pl.DataFrame, estimand: str, what: str,
     """
     differences = replace(cell, rows=shared)
     if shared.is_empty():
-        for factor, group in groups_of(cell):
+        for factor, group in cell.groups:
             head = Row(estimand, term=factor, group=group, domain=cell.domain, format=cell.format, model=model)
             yield replace(head, method=what, note=_NONE_SHARED)
         return
@@ -146,14 +146,14 @@ def _raw_differences(cell: Cell) -> Iterator[Row]:
     cluster = "unit" if cell.bundled else "stimulus"
     for model in pooled_and_each(cell.models, POOLED):
         rows = cell.rows if model == POOLED else cell.of_model(model)
-        for factor in dict.fromkeys(factor for factor, _ in groups_of(cell)):
+        for factor in dict.fromkeys(factor for factor, _ in cell.groups):
             reference = {factor: cell.references[factor]}
             try:
                 fit = fit_clustered(rows, f"y ~ {factor}", cluster=cluster, reference=reference)
                 found, trouble = {row["term"]: row for row in fit.tidy().to_dicts()}, ""
             except InputError as problem:
                 found, trouble = {}, problem.what
-            for other, group in groups_of(cell):
+            for other, group in cell.groups:
                 if other != factor:
                     continue
                 head = Row(

@@ -16,7 +16,7 @@ import polars as pl
 from evenhand.analysis.focal import FACTORS, UNITS
 from evenhand.analysis.readings import joined, pooled_and_each
 from evenhand.analysis.rows import Row, as_frame
-from evenhand.analysis.specifications import POOLED, contrast_rows, groups_of, specify
+from evenhand.analysis.specifications import POOLED, contrast_rows, specify
 from evenhand.seeds import generator
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _answer_row(answers: pl.DataFrame, head: Row) -> Row:
 
 
 def _between_epochs(cell: Cell, answers: pl.DataFrame, head: Row) -> Iterator[Row]:
-    found: dict[tuple[str, str], list[Row]] = {pair: [] for pair in groups_of(cell)}
+    found: dict[tuple[str, str], list[Row]] = {pair: [] for pair in cell.groups}
     for epoch in answers["epoch"].unique().sort().to_list():
         rows = answers.filter(pl.col("epoch") == epoch)
         specified = specify(cell, rows, "evenhand")

@@ -14,7 +14,7 @@ import polars as pl
 
 from evenhand.analysis.focal import FACTORS, UNITS
 from evenhand.analysis.rows import Row, as_frame
-from evenhand.analysis.specifications import POOLED, SPECIFICATIONS, contrast_rows, groups_of
+from evenhand.analysis.specifications import POOLED, SPECIFICATIONS, contrast_rows
 from evenhand.seeds import generator
 from evenhand.statistics import (
     correct,
@@ -172,7 +172,7 @@ def decision_checks(material: Material) -> pl.DataFrame:
 def _permuted(material: Material, cell: Cell, head: Row) -> Iterator[Row]:
     keys = ["profile", "name", *FACTORS]
     means = cell.rows.group_by(*keys, maintain_order=True).agg(pl.col("y").mean())
-    for factor, group in groups_of(cell):
+    for factor, group in cell.groups:
         other = next(name for name in FACTORS if name != factor)
         pair = means.filter(pl.col(factor).is_in([group, cell.references[factor]]))
         rng = generator("permuted", material.setting.seed, cell.domain, cell.format, factor, group)
@@ -213,7 +213,7 @@ def scope(material: Material) -> dict[str, list[str]]:
         "wordings": sorted({str(value) for cell in cells for value in cell.rows["wording_variant"].unique()}),
         "groups": list(
             dict.fromkeys(
-                f"{group} against {cell.references[factor]}" for cell in cells for factor, group in groups_of(cell)
+                f"{group} against {cell.references[factor]}" for cell in cells for factor, group in cell.groups
             )
         ),
     }
