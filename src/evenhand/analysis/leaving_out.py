@@ -87,6 +87,8 @@ def _without(cell: Cell, pooled: Fitted, kind: str, level: str) -> tuple[MixedFi
         if kind in model.table.columns:
             return model.without(kind, level, start), ""
         # A ranking's model has no term for respondents.
+        if model.table.height == cell.rows.height:
+            return model.without_rows((cell.rows[kind] == level).to_numpy(), start), ""
         specified = specify(cell, cell.rows.filter(pl.col(kind) != level), "evenhand")
         return (specified.model.fit(start) if specified.model else None), specified.trouble
     except InputError as problem:

@@ -172,13 +172,20 @@ def _told_by_one(
     cluster alone holds.
     """
     weights = basis @ turn.T
-    total = (weights**2).sum(axis=0)
+    every = _summed_by_cluster(weights**2, pieces)
+    large = every > _SHARE * every.sum(axis=0)
     found = np.zeros(len(turn), dtype=np.bool_)
-    for rows in pieces:
-        own = (weights[rows] ** 2).sum(axis=0)
+    for k in np.flatnonzero(large.any(axis=1)):
+        rows, own = pieces[k], every[k]
         left = own - ((basis[rows].T @ weights[rows]) ** 2).sum(axis=0)
-        found |= (own > _SHARE * total) & (left <= _WHOLE * own)
+        found |= large[k] & (left <= _WHOLE * own)
     return found
+
+
+def _summed_by_cluster(values: NDArray[np.float64], pieces: list[NDArray[np.int64]]) -> NDArray[np.float64]:
+    """Sums of rows, shape (clusters, p)."""
+    starts = np.cumsum([0, *(len(rows) for rows in pieces[:-1])])
+    return np.add.reduceat(values[np.concatenate(pieces)], starts, axis=0)
 
 
 def few_clusters(groups: int, p: int) -> str:
@@ -257,7 +264,7 @@ def _cr1(
     x: NDArray[np.float64], residuals: NDArray[np.float64], turn: NDArray[np.float64], laid: Layout
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """From orthonormal columns, shape (n, p), and what leads from them to coefficients, shape (p, p)."""
-    scores = np.array([x[rows].T @ residuals[rows] for rows in laid.pieces]) @ turn.T
+    scores = _summed_by_cluster(x * residuals[:, None], laid.pieces) @ turn.T
     vcov: NDArray[np.float64] = laid.correction * scores.T @ scores
     return vcov, np.full(int(x.shape[1]), len(laid.pieces) - 1.0)
 

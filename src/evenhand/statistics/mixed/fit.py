@@ -130,7 +130,33 @@ class MixedModel:
         if not out.any():
             raise InputError(f"no row has {level!r} in {column}", where="mixed", mend="Name a level that is there")
         with single_threaded():
-            return self._without(out, column).fit(start)
+            # Without a level of a factor the others are coded anew: the level may be their reference.
+            if column in self.levels:
+                with suppress(InputError):
+                    return self._coded_anew(~out).fit(start)
+            return self._without(out).fit(start)
+
+    def without_rows(self, out: NDArray[np.bool_], start: WarmStart | None = None) -> MixedFit:
+        """Estimate the model from the other rows; nothing is laid out again where every factor keeps its reference.
+
+        Args:
+            out: The rows that are left out, shape (n,), in the order of `table`.
+            start: Where the search begins.
+
+        Raises:
+            InputError: Another shape, or too few rows left.
+        """
+        if out.shape != self.y.shape or not out.any():
+            raise InputError(
+                f"a choice of shape {out.shape} among {len(self.y)} rows, or one of none",
+                where="mixed",
+                mend="Choose one row or more of the table",
+            )
+        rest = self.table.filter(~out)
+        with single_threaded():
+            if all((rest[name].cast(pl.String) == known[0]).any() for name, known in self.levels.items()):
+                return self._without(out).fit(start)
+            return self._coded_anew(~out).fit(start)
 
     def with_outcome(self, y: NDArray[np.float64]) -> MixedModel:
         """The same design with another outcome, as simulations ask for.
@@ -157,19 +183,12 @@ class MixedModel:
         size = criterion.parameters
         return minimise(criterion, start if start is not None and start.fits(size) else None)
 
-    def _without(self, out: NDArray[np.bool_], column: str) -> MixedModel:
+    def _without(self, out: NDArray[np.bool_]) -> MixedModel:
         """A model to be fitted at once, and for nothing else."""
-        # Without a level of a factor the others are coded anew: the level may be their reference.
-        if column in self.levels:
-            with suppress(InputError):
-                return self._coded_anew(~out)
-        # The mean of a group changes with its rows: nothing can be taken away from what is centred.
-        if self.absorbed is not None or not self.scale:
-            return self._of_rows(~out)
-        left = (self.y - self.x @ self.offset) / self.scale
-        gone = Products.of([block.of(out) for block in self.blocks], self.x[out], left[out])
-        products = self.products.minus(gone)
         rest = ~out
+        if not self.scale:
+            return self._of_rows(rest)
+        products = self.products.minus(self._products_of(out)) if self.absorbed is None else self._recentred(out)
         if products.n <= len(self.coef_names) or np.linalg.eigvalsh(products.xx)[0] < _RANK_LOST:
             return self._of_rows(rest)
         products, step = products.orthonormal()
@@ -185,6 +204,24 @@ class MixedModel:
             products=products,
             identification=identify(products, self.blocks),
         )
+
+    def _products_of(self, rows: NDArray[np.bool_]) -> Products:
+        """What some rows add to the cross-products, less their own means in the groups that are taken out."""
+        blocks = [block.of(rows) for block in self.blocks]
+        if self.absorbed is None:
+            return Products.of(blocks, self.x[rows], (self.y[rows] - self.x[rows] @ self.offset) / self.scale)
+        groups = np.unique(self.absorbed[rows], return_inverse=True)[1]
+        x = group_centred(self.design[rows], groups) @ self.turn
+        left = (group_centred(self.y[rows], groups) - x @ self.offset) / self.scale
+        return Products.of(blocks, x, left, groups)
+
+    def _recentred(self, out: NDArray[np.bool_]) -> Products:
+        """Cross-products without rows: those of each group that they stood in are taken away, and made again."""
+        assert self.absorbed is not None
+        touched = np.bincount(self.absorbed[out], minlength=int(self.absorbed.max()) + 1)[self.absorbed] > 0
+        products = self.products.minus(self._products_of(touched))
+        stay = touched & ~out
+        return products.plus(self._products_of(stay)) if stay.any() else products
 
     def _coded_anew(self, rows: NDArray[np.bool_]) -> MixedModel:
         table = self.table.filter(rows)

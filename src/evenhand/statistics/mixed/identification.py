@@ -141,7 +141,11 @@ def _product(
     (t, a, b), (u, c, d) = left, right
     k, m = blocks[t].width, blocks[u].width
     cross = products.zz[t, u] if t <= u else products.zz[u, t].T.tocsr()
-    bc, ad = (cross, cross) if k == m == 1 else (cross[b::k, c::m], cross[a::k, d::m])
+    if k == m == 1:
+        x, y = products.zx[t], products.zx[u]
+        squares = float(np.dot(cross.data, cross.data))
+        return squares - 2 * float((x * (cross @ y)).sum()) + float(((x.T @ x) * (y.T @ y)).sum())
+    bc, ad = cross[b::k, c::m], cross[a::k, d::m]
     xa, xb = products.zx[t][a::k], products.zx[t][b::k]
     xc, xd = products.zx[u][c::m], products.zx[u][d::m]
     total = bc.multiply(ad).sum() - (xa * (bc @ xd)).sum() - (xb * (ad @ xc)).sum()

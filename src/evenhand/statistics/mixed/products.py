@@ -170,13 +170,25 @@ class Products:
     def minus(self, other: Products) -> Products:
         """Products of the rows that are left when others are taken away."""
         return Products(
-            {key: value - other.zz[key] for key, value in self.zz.items()},
+            {key: _without_rounding(value - other.zz[key], self.n) for key, value in self.zz.items()},
             tuple(a - b for a, b in zip(self.zx, other.zx, strict=True)),
             tuple(a - b for a, b in zip(self.zy, other.zy, strict=True)),
             self.xx - other.xx,
             self.xy - other.xy,
             self.yy - other.yy,
             self.n - other.n,
+        )
+
+    def plus(self, other: Products) -> Products:
+        """Products of these rows and others."""
+        return Products(
+            {key: _without_rounding(value + other.zz[key], self.n) for key, value in self.zz.items()},
+            tuple(a + b for a, b in zip(self.zx, other.zx, strict=True)),
+            tuple(a + b for a, b in zip(self.zy, other.zy, strict=True)),
+            self.xx + other.xx,
+            self.xy + other.xy,
+            self.yy + other.yy,
+            self.n + other.n,
         )
 
     def of_terms(self, kept: Sequence[int]) -> Products:
@@ -213,12 +225,15 @@ def _centred(
     means = [total @ diags_array(1 / counts) for total in sums]
     found: dict[tuple[int, int], Any] = {}
     for (i, j), value in zz.items():
-        left = (value - means[i] @ sums[j].T).tocsr()
         # What is constant within groups is nought, not rounding.
-        left.data[np.abs(left.data) < _ROUNDING * n] = 0.0
-        left.eliminate_zeros()
-        found[i, j] = left
+        found[i, j] = _without_rounding((value - means[i] @ sums[j].T).tocsr(), n)
     return found
+
+
+def _without_rounding(products: Any, n: int) -> Any:
+    products.data[np.abs(products.data) < _ROUNDING * n] = 0.0
+    products.eliminate_zeros()
+    return products
 
 
 def group_centred(values: NDArray[np.float64], groups: NDArray[np.int64]) -> NDArray[np.float64]:
