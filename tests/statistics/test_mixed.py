@@ -419,6 +419,38 @@ def test_refits_of_an_absorbed_model_are_fits_of_the_rows(ranked):
     np.testing.assert_allclose(refit.std_errors, again.std_errors, rtol=1e-5)
 
 
+@pytest.mark.parametrize("absorbed", [True, False])
+def test_refits_without_rows_are_fits_of_the_others(ranked, absorbed):
+    formula, absorb = (ABSORBED, "call") if absorbed else (ABSORBED + " + (1|call)", None)
+    model = lay_out_mixed(ranked, formula, absorb=absorb)
+    start = model.fit().warm_start
+    rng = np.random.default_rng(5)
+    for share in (0.02, 0.3, 0.8):
+        out = rng.random(ranked.height) < share
+        refit = model.without_rows(out, start)
+        fresh = fit_mixed(ranked.filter(~out), formula, absorb=absorb)
+        assert refit.coef_names == fresh.coef_names
+        np.testing.assert_allclose(refit.beta, fresh.beta, atol=1e-4 * fresh.std_errors.min())
+        np.testing.assert_allclose(refit.std_errors, fresh.std_errors, rtol=1e-4)
+        np.testing.assert_allclose(refit.df_satterthwaite, fresh.df_satterthwaite, rtol=1e-3)
+
+
+def test_refits_without_a_reference_level_are_coded_anew(ranked):
+    model = lay_out_mixed(ranked, ABSORBED, absorb="call")
+    factor, known = next(iter(model.levels.items()))
+    out = (ranked[factor].cast(pl.String) == known[0]).to_numpy()
+    refit = model.without_rows(out)
+    fresh = fit_mixed(ranked.filter(~out), ABSORBED, absorb="call")
+    assert refit.coef_names == fresh.coef_names
+    np.testing.assert_allclose(refit.beta, fresh.beta, atol=1e-6)
+
+
+@pytest.mark.parametrize("out", [np.zeros(3, dtype=bool), np.ones(2, dtype=bool)])
+def test_a_choice_of_rows_of_another_shape_is_refused(ranked, out):
+    with pytest.raises(InputError, match="choice"):
+        lay_out_mixed(ranked, ABSORBED, absorb="call").without_rows(out)
+
+
 @pytest.mark.parametrize("noise", [0.05, 0.03, 0.01, 0.001])
 def test_degrees_of_freedom_hold_where_groups_lie_far_apart(noise):
     """lmerTest gives 7 for the intercept of 8 groups, however small the residual is beside them."""

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import fisher_exact
 
 from evenhand.errors import InputError
 from evenhand.statistics.agreement import cohens_kappa
@@ -140,6 +141,19 @@ def test_labels_are_shuffled_within_blocks_alone():
     nothing = within_blocks(values, group, np.arange(80), rng=rng(8), resamples=99)
     assert nothing.p_value is None
     assert "no block" in nothing.note
+
+
+def test_outcomes_of_two_values_are_permuted_as_others_are():
+    """Fisher's exact test of one block counts every table; two blocks agree with shuffles of nearly two values."""
+    values, group = [1.0] * 7 + [0.0] * 5, [True] * 6 + [False] * 6
+    found = within_blocks(values, group, [0] * 12, rng=rng(9), resamples=40_000)
+    assert found.p_value == pytest.approx(fisher_exact([[6, 0], [1, 5]]).pvalue, abs=0.004)
+    block, group = np.repeat([0, 1], 12), np.tile([True, False, False], 8)
+    values = (rng(10).random(24) < 0.3 + 0.4 * group).astype(float)
+    nearly = values + 1e-7 * np.arange(24)
+    two, many = (within_blocks(y, group, block, rng=rng(11), resamples=40_000).p_value for y in (values, nearly))
+    assert two == pytest.approx(many, abs=0.15)
+    assert two >= many - 0.01
 
 
 @pytest.mark.parametrize(

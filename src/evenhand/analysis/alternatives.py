@@ -52,7 +52,7 @@ def logit_rows(cell: Cell, pooled: Fitted) -> Iterator[Row]:
         for factor, group in cell.groups:
             yield replace(head, term=factor, group=group, method=method, note=problem.what)
         return
-    found = {row["term"]: row for row in fit.tidy().to_dicts()}
+    found = {row["term"]: row for row in fit.rows()}
     head = replace(head, n=fit.n, note="; ".join(fit.notes))
     for factor, group in cell.groups:
         row = found.get(f"{factor}{group}")

@@ -119,7 +119,7 @@ def _mean_position(rows: pl.DataFrame, head: Row) -> Row:
     table = _within_answers(rows.select("unit", "call", "y", **{FIRST: _IS_FIRST}, **beside))
     formula = f"y ~ 0 + {' + '.join(f'`{name}`' for name in (FIRST, *beside))}"
     try:
-        found = {row["term"]: row for row in fit_clustered(table, formula, cluster="unit").tidy().to_dicts()}
+        found = {row["term"]: row for row in fit_clustered(table, formula, cluster="unit").rows()}
     except InputError as problem:
         return replace(head, n=calls, note=problem.what)
     if FIRST not in found:

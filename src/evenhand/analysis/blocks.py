@@ -25,51 +25,69 @@ from evenhand.analysis import (
     variation,
     verdict,
 )
-from evenhand.analysis.preparing import prepare
+from evenhand.analysis.preparing import prepare_cell
+from evenhand.analysis.workers import workers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     import polars as pl
 
     from evenhand.analysis.material import Material
+    from evenhand.analysis.robustness import CellRobustness
+
+
+ROBUSTNESS = "robustness"
 
 
 def _unanswered(material: Material) -> pl.DataFrame:
     return validity.unanswered_by_group(material.outcomes, seed=material.setting.seed)
 
 
-BLOCKS: Mapping[str, Callable[[Material], pl.DataFrame]] = {
-    "primary_endpoint": interactions.primary_endpoint,
-    "recovery": recovery.planted_recovery,
-    "placebo": recovery.placebo,
-    "verdict": verdict.planned_contrasts,
-    "contrasts": verdict.contrasts,
-    "left_out": verdict.left_out,
-    "decisions": verdict.decision_checks,
-    "floors": detection.detection_floors,
-    "interactions": interactions.interactions,
-    "robustness": robustness.robustness,
-    "position": audit_effects.position_effect,
-    "wording": variants.wording_effects,
-    "tools": variants.tool_effects,
-    "audit_against_demographics": audit_effects.audit_against_demographics,
-    "ties": audit_effects.tie_rates,
-    "recognition": recognition.recognition,
-    "precision": extensions.precision,
-    "reasoning": extensions.reasoning_rerun,
-    "aid_replication": extensions.aid_replication,
-    "fairfund_focal": fairfund_contrasts.focal_contrasts,
-    "fairfund_framing": fairfund_contrasts.framing_contrasts,
-    "equal_splits": fairfund_tables.equal_splits,
-    "dollar_gaps": fairfund_tables.dollar_gaps,
-    "dollars_by_framing": fairfund_tables.dollars_by_framing,
-    "validity": fairfund_tables.response_validity,
-    "wording_variants": fairfund_tables.wording_contrasts,
-    "unanswered": _unanswered,
-    "impact_ratios": impact.impact_ratios,
-    "run_variance": variation.run_variance,
-    "arity_null": variation.arity_null,
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A question.
+
+    Attributes:
+        answer: From the material to tidy rows.
+        fits: Whether it reads the fits of primary cells, and so waits for them.
+    """
+
+    answer: Callable[[Material], pl.DataFrame]
+    fits: bool = True
+
+
+BLOCKS: Mapping[str, Block] = {
+    "primary_endpoint": Block(interactions.primary_endpoint),
+    "recovery": Block(recovery.planted_recovery),
+    "placebo": Block(recovery.placebo, fits=False),
+    "verdict": Block(verdict.planned_contrasts),
+    "contrasts": Block(verdict.contrasts),
+    "left_out": Block(verdict.left_out, fits=False),
+    "decisions": Block(verdict.decision_checks, fits=False),
+    "floors": Block(detection.detection_floors),
+    "interactions": Block(interactions.interactions),
+    ROBUSTNESS: Block(robustness.robustness),
+    "position": Block(audit_effects.position_effect),
+    "wording": Block(variants.wording_effects, fits=False),
+    "tools": Block(variants.tool_effects),
+    "audit_against_demographics": Block(audit_effects.audit_against_demographics, fits=False),
+    "ties": Block(audit_effects.tie_rates, fits=False),
+    "recognition": Block(recognition.recognition, fits=False),
+    "precision": Block(extensions.precision),
+    "reasoning": Block(extensions.reasoning_rerun, fits=False),
+    "aid_replication": Block(extensions.aid_replication),
+    "fairfund_focal": Block(fairfund_contrasts.focal_contrasts, fits=False),
+    "fairfund_framing": Block(fairfund_contrasts.framing_contrasts, fits=False),
+    "equal_splits": Block(fairfund_tables.equal_splits, fits=False),
+    "dollar_gaps": Block(fairfund_tables.dollar_gaps, fits=False),
+    "dollars_by_framing": Block(fairfund_tables.dollars_by_framing, fits=False),
+    "validity": Block(fairfund_tables.response_validity, fits=False),
+    "wording_variants": Block(fairfund_tables.wording_contrasts, fits=False),
+    "unanswered": Block(_unanswered, fits=False),
+    "impact_ratios": Block(impact.impact_ratios, fits=False),
+    "run_variance": Block(variation.run_variance, fits=False),
+    "arity_null": Block(variation.arity_null, fits=False),
 }
 """By name, in the order in which they are answered and read."""
 
@@ -82,7 +100,7 @@ class Analysis:
         blocks: Tidy rows by block; empty ones are left out.
         statuses: What may be said of each planned contrast.
         scope: What that covers: models, domains, formats, wordings and groups.
-        seconds: By block, how long it took.
+        seconds: By block, how long it took, in whatever process; `fits` is all cells together.
     """
 
     blocks: Mapping[str, pl.DataFrame]
@@ -98,20 +116,44 @@ def analyse(
 
     Args:
         material: Outcomes and the terms of their analysis.
-        processes: How many processes fit; by default one a core where it is worth it.
-        progress: Called with what is answered next, in words.
+        processes: How many processes answer; by default one a core where it is worth it.
+        progress: Called with what is answered, in words.
     """
-    blocks: dict[str, pl.DataFrame] = {}
-    began = time.perf_counter()
-    refits = prepare(material, processes=processes, progress=progress)
-    seconds = {"fits": time.perf_counter() - began}
-    for name, block in BLOCKS.items():
-        if progress is not None:
-            progress(name)
+    told = progress or _silent
+    with workers(material, processes) as crew:
+        cells = {place: crew.give(prepare_cell, place) for place in _largest_first(material)}
+        answers = {name: crew.give(block.answer) for name, block in BLOCKS.items() if not block.fits}
+        prepared: dict[int, CellRobustness] = {}
+        seconds = {"fits": 0.0}
+        for place, cell in enumerate(material.cells):
+            done = cells[place].result()
+            material.keep(cell, done.found.fits)
+            if done.found.robustness is not None:
+                prepared[place] = done.found.robustness
+            seconds["fits"] += done.seconds
+            told(f"{cell.domain} {cell.format} {cell.mode}")
+        answers |= {name: crew.give(block.answer, fits=True) for name, block in _waiting()}
         began = time.perf_counter()
-        # The refits are made already, with the fits.
-        rows = robustness.summarise(refits, material) if block is robustness.robustness else block(material)
-        seconds[name] = time.perf_counter() - began
-        if not rows.is_empty():
-            blocks[name] = rows
-    return Analysis(blocks, verdict.statuses(material), verdict.scope(material), seconds)
+        blocks = {ROBUSTNESS: robustness.summarise(list(prepared.values()), material)}
+        seconds[ROBUSTNESS] = time.perf_counter() - began
+        told(ROBUSTNESS)
+        for name in answers:
+            done = answers[name].result()
+            blocks[name], seconds[name] = done.found, done.seconds
+            told(name)
+    kept = {name: blocks[name] for name in BLOCKS if not blocks[name].is_empty()}
+    return Analysis(kept, verdict.statuses(material), verdict.scope(material), seconds)
+
+
+def _silent(_: str) -> None:
+    """Nobody is told."""
+
+
+def _largest_first(material: Material) -> list[int]:
+    """Cells in the order of what they cost, so that no process is left waiting for a large one at the end."""
+    return sorted(range(len(material.cells)), key=lambda place: -material.cells[place].rows.height)
+
+
+def _waiting() -> Iterator[tuple[str, Block]]:
+    """The blocks that read fits; the refits of robustness are made with them."""
+    return ((name, block) for name, block in BLOCKS.items() if block.fits and name != ROBUSTNESS)

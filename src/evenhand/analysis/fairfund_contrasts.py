@@ -154,7 +154,7 @@ def _mean_of(differences: pl.DataFrame, head: Row, what: str) -> Iterator[Row]:
     fit, trouble = _fit(differences, [], {})
     named = replace(head, model=head.model or POOLED, method=f"mean difference {what}")
     if isinstance(fit, MixedFit):
-        yield _wald(named, fit.tidy().row(0, named=True))
+        yield _wald(named, fit.rows()[0])
     elif fit is not None:
         yield replace(read_clustered(named, fit[0]), method=f"{named.method}; errors clustered on the unit")
     else:
@@ -173,7 +173,7 @@ def _regressed(rows: pl.DataFrame, head: Row, wanted: Sequence[tuple[str, Step]]
         steps = [(factor, step) for factor, step in wanted if (factor, step[1]) in factors.items()]
         reference = _references(rows, fixed) | factors
         fit, trouble = _fit(rows, fixed, reference)
-        table = fit.tidy().to_dicts() if isinstance(fit, MixedFit) else fit or []
+        table = fit.rows() if isinstance(fit, MixedFit) else fit or []
         found = {row["term"]: row for row in table}
         for factor, step in steps:
             named = replace(head, term=factor, group=_named(factor, step), model=head.model or POOLED)
@@ -223,7 +223,7 @@ def _fit(
     try:
         if rows["model"].n_unique() > 1:
             return lay_out_mixed(rows, f"y ~ {terms} + (1|model)", reference=reference).fit(), ""
-        return fit_clustered(rows, f"y ~ {terms}", cluster="unit", reference=reference).tidy().to_dicts(), ""
+        return fit_clustered(rows, f"y ~ {terms}", cluster="unit", reference=reference).rows(), ""
     except InputError as problem:
         return None, problem.what
 

@@ -20,6 +20,7 @@ from evenhand.analysis.rows import Row, as_frame
 from evenhand.analysis.specifications import POOLED
 from evenhand.seeds import generator
 from evenhand.statistics import rank_correlation, wilson_interval
+from evenhand.statistics.tails import t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -249,14 +250,12 @@ def _over_models(head: Row, values: Sequence[float]) -> Iterator[Row]:
 
 def _mean(head: Row, values: Sequence[float]) -> Row:
     """A mean with its t interval; without one where there is a single value."""
-    from scipy.stats import t
-
     n, mean = len(values), float(np.mean(values))
     if n < 2:
         note = "; ".join(filter(None, (head.note, "one value: no interval")))
         return replace(head, estimate=mean, n=n, note=note)
     error = float(np.std(values, ddof=1)) / math.sqrt(n)
-    reach = float(t.ppf(0.975, n - 1)) * error
+    reach = float(t_quantile(0.975, n - 1)) * error
     return replace(
         head, estimate=mean, std_error=error, df=float(n - 1), conf_low=mean - reach, conf_high=mean + reach, n=n
     )

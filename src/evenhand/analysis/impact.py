@@ -16,6 +16,7 @@ import polars as pl
 from evenhand.analysis.readings import joined, pooled_and_each
 from evenhand.analysis.rows import Row, as_frame
 from evenhand.analysis.specifications import POOLED
+from evenhand.statistics.tails import t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -184,6 +185,4 @@ def _error(rates: _Rates, pull: NDArray[np.float64]) -> tuple[float | None, floa
 
 
 def _critical(df: float) -> float:
-    from scipy.stats import t
-
-    return float(t.ppf(0.975, df))
+    return float(t_quantile(0.975, df))

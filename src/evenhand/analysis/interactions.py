@@ -24,6 +24,7 @@ from evenhand.analysis.stacked import (
     stack,
 )
 from evenhand.statistics import correct
+from evenhand.statistics.tails import t_quantile, t_two_sided
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -167,8 +168,6 @@ def _sides(material: Material, pair: Pair) -> Iterator[Row]:
 
 def _difference(rating: Row, ranking: Row) -> dict[str, float | None]:
     """Of two independent estimates; nothing where one of them has no error."""
-    from scipy.stats import t
-
     if rating.estimate is None or ranking.estimate is None or not rating.std_error or not ranking.std_error:
         return {}
     estimate = rating.estimate - ranking.estimate
@@ -177,14 +176,14 @@ def _difference(rating: Row, ranking: Row) -> dict[str, float | None]:
     error = math.sqrt(sum(variances))
     spread = sum(v**2 / df for v, df in zip(variances, freedom, strict=True))
     df = error**4 / spread if spread else math.inf
-    reach = float(t.ppf(0.975, df)) * error
+    reach = float(t_quantile(0.975, df)) * error
     return {
         "estimate": estimate,
         "std_error": error,
         "df": df if math.isfinite(df) else None,
         "conf_low": estimate - reach,
         "conf_high": estimate + reach,
-        "p_value": 2 * float(t.sf(abs(estimate) / error, df)),
+        "p_value": float(t_two_sided(estimate / error, df)),
     }
 
 

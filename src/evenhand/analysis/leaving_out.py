@@ -14,6 +14,7 @@ from evenhand.analysis.rows import Row
 from evenhand.analysis.specifications import POOLED, contrast_rows, specify
 from evenhand.errors import InputError
 from evenhand.statistics import standardised
+from evenhand.statistics.tails import t_two_sided
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -99,8 +100,6 @@ def _read(
     fit: MixedFit | None, contrasts: Sequence[Contrast]
 ) -> tuple[dict[Contrast, float], dict[Contrast, float | None]]:
     """Estimates and p values alone: hundreds of refits need no tables."""
-    from scipy.stats import t
-
     estimates: dict[Contrast, float] = {}
     p_values: dict[Contrast, float | None] = dict.fromkeys(contrasts)
     if fit is None:
@@ -110,7 +109,7 @@ def _read(
     at = list(known.values())
     beta, errors, df = fit.beta[at], fit.std_errors[at], fit.df_satterthwaite[at]
     statistic = np.divide(beta, errors, out=np.full(len(at), np.nan), where=errors > 0)
-    p: list[float] = np.asarray(2 * t.sf(np.abs(statistic), df)).tolist()
+    p: list[float] = t_two_sided(statistic, df).tolist()
     for pair, estimate, value in zip(known, beta.tolist(), p, strict=True):
         if math.isfinite(estimate):
             estimates[pair] = estimate

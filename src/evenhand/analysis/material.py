@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from evenhand.statistics import MixedFit
 
 
+FitKey = tuple[str, str, str, Specification, str]
+"""Domain, format, mode, specification, and respondent or `pooled`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fitted:
     """A cell's model and its fit.
@@ -57,9 +61,7 @@ class Material:
     scores: pl.DataFrame
     setting: Setting
     cells: tuple[Cell, ...]
-    _fits: dict[tuple[str, str, str, Specification, str], Fitted] = field(
-        default_factory=dict[tuple[str, str, str, Specification, str], Fitted], repr=False
-    )
+    _fits: dict[FitKey, Fitted] = field(default_factory=dict[FitKey, Fitted], repr=False)
 
     @classmethod
     def of(cls, outcomes: pl.DataFrame, setting: Setting | None = None) -> Material:
@@ -98,6 +100,14 @@ class Material:
         if key not in self._fits:
             self._fits[key] = fit_cell(cell, specification, model)
         return self._fits[key]
+
+    def light_fits(self) -> dict[FitKey, Fitted]:
+        """Every fit made so far, light enough to be sent between processes."""
+        return {key: one.without_model() for key, one in self._fits.items()}
+
+    def with_fits(self, fits: Mapping[FitKey, Fitted]) -> Material:
+        """The same material with fits that were made elsewhere."""
+        return replace(self, _fits=dict(fits)) if fits else self
 
     def keep(self, cell: Cell, fits: Mapping[tuple[Specification, str], Fitted]) -> None:
         """Keep fits that were made elsewhere, by specification and respondent."""

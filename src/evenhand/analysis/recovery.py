@@ -23,6 +23,7 @@ from evenhand.analysis.specifications import POOLED, contrast_rows, specify
 from evenhand.errors import EvenhandError
 from evenhand.seeds import generator
 from evenhand.statistics import wilson_interval
+from evenhand.statistics.tails import t_two_sided
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,7 +113,8 @@ def recover(material: Material, cell: Cell, group: str, size: float, *, seed: in
     except EvenhandError as problem:
         return _nothing(head, size, f"{problem.what} ({problem.where})")
     rows = planted.outcomes.with_columns(y=-pl.col("rank").cast(pl.Float64))
-    after = _fit_again(cell, before, rows)
+    model = before.specified.model or specify(cell, cell.rows, "evenhand").model
+    after = _fit_again(cell, before, model, rows)
     contrasts = [
         next(
             row
@@ -139,12 +141,11 @@ def recover(material: Material, cell: Cell, group: str, size: float, *, seed: in
         method="evenhand: contrast after less before, interval as wide as the contrast's; SDs",
         note=told,
     )
-    return Recovered(size, (whole, _paired(before.specified.model, rows, replace(head, note=told), group, change, sd)))
+    return Recovered(size, (whole, _paired(model, rows, replace(head, note=told), group, change, sd)))
 
 
-def _fit_again(cell: Cell, before: Fitted, rows: pl.DataFrame) -> Fitted:
+def _fit_again(cell: Cell, before: Fitted, model: MixedModel | None, rows: pl.DataFrame) -> Fitted:
     """The fit after planting: the same rows with other ranks, so that nothing is laid out again."""
-    model = before.specified.model
     if model is None or before.fit is None or model.y.shape != (rows.height,):
         specified = specify(cell, rows, "evenhand")
         return Fitted(specified, specified.model.fit() if specified.model else None)
@@ -153,10 +154,7 @@ def _fit_again(cell: Cell, before: Fitted, rows: pl.DataFrame) -> Fitted:
 
 def _interval(change: float, error: float, df: float | None, sd: float) -> dict[str, float | None]:
     """The error, and the p value of no change."""
-    from scipy.stats import norm, t
-
-    statistic = abs(change) / error
-    p = 2 * float(norm.sf(statistic) if df is None else t.sf(statistic, df))
+    p = float(t_two_sided(change / error, math.inf if df is None else df))
     return {"std_error": error / sd, "df": df, "p_value": p}
 
 
@@ -167,7 +165,7 @@ def _paired(model: MixedModel | None, rows: pl.DataFrame, head: Row, group: str,
         return replace(head, note=f"{head.note}; rows differ before and after: there is no change of each")
     fit = model.with_outcome(rows["y"].to_numpy() - model.y).fit()
     term = f"race{group}"
-    found = next((row for row in fit.tidy().to_dicts() if row["term"] == term), None)
+    found = next((row for row in fit.rows() if row["term"] == term), None)
     if found is None or found["std_error"] is None:
         return replace(head, note=f"{head.note}; {'; '.join(fit.notes)}")
     reach = (found["conf_high_satterthwaite"] - found["estimate"]) / sd

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from evenhand.statistics.tails import t_quantile
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -63,9 +65,7 @@ class Letters:
 
     def critical(self, alpha: float) -> float:
         """What a statistic must exceed to reject, two-sided, with bundles - 1 degrees of freedom."""
-        from scipy.stats import t
-
-        return float(t.ppf(1 - alpha / 2, len(self.weight) - 1))
+        return float(t_quantile(1 - alpha / 2, len(self.weight) - 1))
 
     def statistics(self, permutations: NDArray[np.int64]) -> NDArray[np.float64]:
         """The t statistic of each letter but the first, in each relabelling.

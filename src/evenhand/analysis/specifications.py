@@ -112,7 +112,7 @@ def contrast_rows(
         trouble: Why there is no fit.
         estimand: What the rows are called.
     """
-    found = {} if fit is None else {row["term"]: row for row in fit.tidy().to_dicts()}
+    found = {} if fit is None else {row["term"]: row for row in fit.rows()}
     notes = list(fit.notes) if fit is not None else [trouble]
     suffix = "_satterthwaite" if specification == "evenhand" else ""
     for factor, group in cell.groups:
@@ -153,7 +153,7 @@ def clustered_rows(cell: Cell, rows: pl.DataFrame, *, model: str = POOLED) -> It
     except InputError as problem:
         found, note, n = {}, problem.what, 0
     else:
-        found, note, n = {row["term"]: row for row in fit.tidy().to_dicts()}, "; ".join(fit.notes), fit.n
+        found, note, n = {row["term"]: row for row in fit.rows()}, "; ".join(fit.notes), fit.n
     for factor, group in cell.groups:
         row = found.get(f"{factor}{group}", {})
         yield Row(

@@ -107,7 +107,7 @@ def _least_squares(pair: Pair, rows: pl.DataFrame, nuisance: Sequence[str]) -> E
         fit = fit_clustered(rows, formula, cluster="cluster", reference=_reference(pair))
     except InputError as problem:
         return Estimates({}, 0, problem.what)
-    table = {str(row["term"]): row for row in fit.tidy().to_dicts()}
+    table = {str(row["term"]): row for row in fit.rows()}
     return Estimates(_interactions_in(pair, table, ""), fit.n, joined(_CLUSTERED, *fit.notes, UNIT))
 
 
@@ -133,7 +133,7 @@ def fit_hierarchical(pair: Pair, rows: pl.DataFrame) -> Estimates:
         return Estimates({}, 0, problem.what)
     if not fit.converged:
         return Estimates({}, fit.n, joined(*fit.notes))
-    table = {str(row["term"]): row for row in fit.tidy().to_dicts()}
+    table = {str(row["term"]): row for row in fit.rows()}
     told = "one residual for both formats, and ranks taken as if they did not sum to a constant"
     return Estimates(_interactions_in(pair, table, "_satterthwaite"), fit.n, joined(told, *fit.notes, UNIT))
 

@@ -150,7 +150,7 @@ def _raw_differences(cell: Cell) -> Iterator[Row]:
             reference = {factor: cell.references[factor]}
             try:
                 fit = fit_clustered(rows, f"y ~ {factor}", cluster=cluster, reference=reference)
-                found, trouble = {row["term"]: row for row in fit.tidy().to_dicts()}, ""
+                found, trouble = {row["term"]: row for row in fit.rows()}, ""
             except InputError as problem:
                 found, trouble = {}, problem.what
             for other, group in cell.groups:

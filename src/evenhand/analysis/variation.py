@@ -18,6 +18,7 @@ from evenhand.analysis.readings import joined, pooled_and_each
 from evenhand.analysis.rows import Row, as_frame
 from evenhand.analysis.specifications import POOLED, contrast_rows, specify
 from evenhand.seeds import generator
+from evenhand.statistics.tails import t_quantile, t_two_sided
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -90,8 +91,6 @@ def _between_epochs(cell: Cell, answers: pl.DataFrame, head: Row) -> Iterator[Ro
 
 def _combined(runs: Sequence[Row], head: Row) -> Iterator[Row]:
     """Rubin's rules over the epochs."""
-    from scipy.stats import t
-
     known = [(row.estimate, row.std_error) for row in runs if row.estimate is not None and row.std_error is not None]
     lost = len(runs) - len(known)
     told = (
@@ -119,7 +118,7 @@ def _combined(runs: Sequence[Row], head: Row) -> Iterator[Row]:
     sampled = min((row.df for row in runs if row.df is not None), default=None)
     # The variance within epochs is itself estimated with the degrees of freedom of one fit.
     df = min((value for value in (df, sampled) if value is not None), default=None)
-    reach = float(t.ppf(0.975, df if df is not None else np.inf)) * total
+    reach = float(t_quantile(0.975, df if df is not None else np.inf)) * total
     yield replace(
         head,
         estimand="contrast_with_runs",
@@ -128,7 +127,7 @@ def _combined(runs: Sequence[Row], head: Row) -> Iterator[Row]:
         df=df,
         conf_low=mean - reach,
         conf_high=mean + reach,
-        p_value=float(2 * t.sf(abs(mean) / total, df if df is not None else np.inf)) if total else None,
+        p_value=float(t_two_sided(mean / total, df if df is not None else np.inf)) if total else None,
         n=m,
         method=f"{method}; Rubin's rules, {len(known)} epochs",
         note=joined(told, "" if extra > 0 else "epochs agree exactly"),

@@ -10,17 +10,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import polars as pl
 
 from evenhand.errors import InputError
 from evenhand.statistics.draws import ROUNDING
 from evenhand.statistics.formulas import parse_formula
 from evenhand.statistics.matrices import build_matrices, independent, orthonormal
+from evenhand.statistics.tails import t_quantile, t_two_sided
+from evenhand.statistics.tidying import rows_of, table_of
 from evenhand.tables import counted, require_name, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import polars as pl
     from numpy.typing import NDArray
 
 Errors = Literal["cr1", "cr2"]
@@ -64,23 +66,22 @@ class ClusteredFit:
 
     def tidy(self) -> pl.DataFrame:
         """One row a coefficient: term, estimate, std_error, df, conf_low, conf_high, p_value, n, note."""
-        from scipy.stats import t
+        return table_of(self.rows())
 
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of `tidy`, missing numbers None."""
         known = self.std_errors > 0
-        reach = np.where(known, t.ppf(0.975, self.df) * self.std_errors, np.nan)
+        reach = np.where(known, t_quantile(0.975, self.df) * self.std_errors, np.nan)
         statistic = np.divide(self.beta, self.std_errors, out=np.full_like(self.beta, np.nan), where=known)
-        note = "; ".join(self.notes)
-        columns = {
-            "term": list(self.coef_names),
+        numbers = {
             "estimate": self.beta,
             "std_error": np.where(known, self.std_errors, np.nan),
             "df": self.df,
             "conf_low": self.beta - reach,
             "conf_high": self.beta + reach,
-            "p_value": 2 * t.sf(np.abs(statistic), self.df),
+            "p_value": t_two_sided(statistic, self.df),
         }
-        table = pl.DataFrame(columns).with_columns(n=pl.lit(self.n), note=pl.lit(note))
-        return table.with_columns(pl.selectors.float().fill_nan(None))
+        return rows_of(self.coef_names, numbers, n=self.n, note="; ".join(self.notes))
 
 
 def fit_clustered(

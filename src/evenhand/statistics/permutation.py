@@ -120,13 +120,39 @@ def within_blocks(
     mixed = [b for b in range(len(names)) if g[block == b].any() and not g[block == b].all()]
     if not any(np.ptp(y[block == b]) for b in mixed):
         return Permuted(statistic, None, 0, False, "no block holds both groups and differing values")
-    found = np.empty(resamples)
-    for draw in range(resamples):
-        # Sorted by block first, a random key shuffles each block within itself.
-        shuffled = y[np.lexsort((rng.random(len(labels)), block))]
-        found[draw] = shuffled[g].mean() - shuffled[~g].mean()
+    shuffle = _drawn_counts if np.unique(y).size == 2 else _shuffled
+    found = shuffle(y, g, block, resamples, rng)
     size = float(np.abs(y[g]).mean() + np.abs(y[~g]).mean())
     return Permuted(statistic, _share(observed, found, size, exact=False), resamples, False)
+
+
+def _shuffled(
+    y: NDArray[np.float64], g: NDArray[np.bool_], block: NDArray[np.int64], resamples: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Differences of means of shuffles; blocks are numbered and sorted."""
+    n = int(g.sum())
+    weights: NDArray[np.float64] = np.where(g, 1 / n, -1 / (g.size - n))
+    pieces = np.split(np.arange(y.size), np.flatnonzero(np.diff(block)) + 1)
+    found: list[NDArray[np.float64]] = []
+    for count in _chunks(resamples, max(rows.size for rows in pieces)):
+        dealt: NDArray[np.float64] = np.zeros(count)
+        for rows in pieces:
+            dealt += rng.permuted(np.broadcast_to(y[rows], (count, rows.size)), axis=1) @ weights[rows]
+        found.append(dealt)
+    return np.concatenate(found)
+
+
+def _drawn_counts(
+    y: NDArray[np.float64], g: NDArray[np.bool_], block: NDArray[np.int64], resamples: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """The same for outcomes of two values: how many of the larger fall to the group in a block is hypergeometric."""
+    low, high = float(y.min()), float(y.max())
+    large = np.bincount(block, y == high).astype(np.int64)
+    small = np.bincount(block).astype(np.int64) - large
+    drawn = np.bincount(block, g).astype(np.int64)
+    counts = rng.hypergeometric(large, small, drawn, size=(resamples, large.size)).sum(axis=1)
+    n, others = int(g.sum()), int(g.size - g.sum())
+    return (high - low) * (counts / n - (int(large.sum()) - counts) / others)
 
 
 def _unit(values: NDArray[np.float64]) -> float:

@@ -29,6 +29,8 @@ from evenhand.statistics.rank_likelihood import (
     maximise,
     take,
 )
+from evenhand.statistics.tails import normal_quantile, normal_two_sided
+from evenhand.statistics.tidying import rows_of, table_of
 from evenhand.tables import counted, require_name, shown, some
 
 if TYPE_CHECKING:
@@ -97,23 +99,22 @@ class RankLogitFit:
         Columns: term, estimate, std_error, conf_low, conf_high, p_value (Wald's z), random_break, random_break_sd,
         tie_rate, n, note.
         """
-        from scipy.special import ndtr, ndtri
+        return table_of(self.rows())
 
-        reach = float(ndtri(0.975)) * self.std_errors
-        columns = {
-            "term": pl.Series(self.coef_names, dtype=pl.String),
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of `tidy`, missing numbers None."""
+        reach = normal_quantile(0.975) * self.std_errors
+        numbers = {
             "estimate": self.beta,
             "std_error": self.std_errors,
             "conf_low": self.beta - reach,
             "conf_high": self.beta + reach,
-            "p_value": 2 * ndtr(-np.abs(self.beta / self.std_errors)),
+            "p_value": normal_two_sided(self.beta / self.std_errors),
             "random_break": self.random_break,
             "random_break_sd": self.random_break_sd,
         }
-        table = pl.DataFrame(columns).with_columns(
-            tie_rate=pl.lit(self.tie_rate), n=pl.lit(self.n), note=pl.lit("; ".join(self.notes))
-        )
-        return table.with_columns(pl.selectors.float().fill_nan(None))
+        told = {"tie_rate": self.tie_rate, "n": self.n, "note": "; ".join(self.notes)}
+        return rows_of(self.coef_names, numbers, **told)
 
 
 def fit_rank_logit(

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from evenhand.errors import InputError
 from evenhand.statistics.matrices import INTERCEPT
 from evenhand.statistics.mixed.search import WarmStart, profiled_hessian
+from evenhand.statistics.tails import normal_quantile, normal_two_sided, t_quantile, t_two_sided
+from evenhand.statistics.tidying import rows_of, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from evenhand.statistics.mixed.fit import MixedModel
@@ -86,6 +88,10 @@ class MixedFit:
         Columns: term, estimate, std_error, conf_low, conf_high, p_value, df, conf_low_satterthwaite,
         conf_high_satterthwaite, p_value_satterthwaite, n, method, note.
         """
+        return table_of(self.rows())
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of `tidy`, missing numbers None."""
         return _rows(self, self.coef_names, self.beta, self.std_errors, self.df_satterthwaite)
 
     def contrast(self, weights: Mapping[str, float], *, name: str = "contrast") -> pl.DataFrame:
@@ -109,7 +115,7 @@ class MixedFit:
         variance = np.atleast_1d(weigh @ self.vcov @ weigh)
         gradient = np.einsum("i,kij,j->k", weigh, self.vcov_gradient, weigh)[:, None]
         df = _satterthwaite(variance, gradient, self.parameter_covariance)
-        return _rows(self, (name,), np.atleast_1d(weigh @ self.beta), np.sqrt(variance), df)
+        return table_of(_rows(self, (name,), np.atleast_1d(weigh @ self.beta), np.sqrt(variance), df))
 
 
 def mixed_fit(model: MixedModel, kept: Sequence[int], left_out: Mapping[int, str], optimum: Optimum) -> MixedFit:
@@ -200,27 +206,22 @@ def _rows(
     estimates: NDArray[np.float64],
     errors: NDArray[np.float64],
     df: NDArray[np.float64],
-) -> pl.DataFrame:
-    from scipy.stats import norm, t
-
+) -> list[dict[str, Any]]:
     statistic = np.divide(estimates, errors, out=np.full_like(estimates, np.nan), where=errors > 0)
-    reach, reach_t = norm.ppf(0.975) * errors, t.ppf(0.975, df) * errors
-    columns = {
-        "term": list(terms),
+    reach, reach_t = normal_quantile(0.975) * errors, t_quantile(0.975, df) * errors
+    numbers = {
         "estimate": estimates,
         "std_error": errors,
         "conf_low": estimates - reach,
         "conf_high": estimates + reach,
-        "p_value": 2 * norm.sf(np.abs(statistic)),
+        "p_value": normal_two_sided(statistic),
         "df": df,
         "conf_low_satterthwaite": estimates - reach_t,
         "conf_high_satterthwaite": estimates + reach_t,
-        "p_value_satterthwaite": 2 * t.sf(np.abs(statistic), df),
+        "p_value_satterthwaite": t_two_sided(statistic, df),
     }
     method = f"linear mixed model, {'REML' if fit.reml else 'ML'}"
-    table = pl.DataFrame(columns, schema_overrides=dict.fromkeys(list(columns)[1:], pl.Float64))
-    told = {"n": pl.lit(fit.n), "method": pl.lit(method), "note": pl.lit("; ".join(fit.notes))}
-    return table.with_columns(**told).with_columns(pl.selectors.float().fill_nan(None))
+    return rows_of(terms, numbers, n=fit.n, method=method, note="; ".join(fit.notes))
 
 
 def _satterthwaite(

@@ -188,7 +188,7 @@ class MixedModel:
         rest = ~out
         if not self.scale:
             return self._of_rows(rest)
-        products = self.products.minus(self._products_of(out)) if self.absorbed is None else self._recentred(out)
+        products = self.products.plus(self._taken_away(out) if self.absorbed is None else self._recentred(out))
         if products.n <= len(self.coef_names) or np.linalg.eigvalsh(products.xx)[0] < _RANK_LOST:
             return self._of_rows(rest)
         products, step = products.orthonormal()
@@ -205,23 +205,24 @@ class MixedModel:
             identification=identify(products, self.blocks),
         )
 
-    def _products_of(self, rows: NDArray[np.bool_]) -> Products:
-        """What some rows add to the cross-products, less their own means in the groups that are taken out."""
-        blocks = [block.of(rows) for block in self.blocks]
-        if self.absorbed is None:
-            return Products.of(blocks, self.x[rows], (self.y[rows] - self.x[rows] @ self.offset) / self.scale)
-        groups = np.unique(self.absorbed[rows], return_inverse=True)[1]
-        x = group_centred(self.design[rows], groups) @ self.turn
-        left = (group_centred(self.y[rows], groups) - x @ self.offset) / self.scale
-        return Products.of(blocks, x, left, groups)
+    def _taken_away(self, out: NDArray[np.bool_]) -> Products:
+        """What the cross-products lose with some rows."""
+        left = (self.y[out] - self.x[out] @ self.offset) / self.scale
+        return Products.of([block.of(out) for block in self.blocks], self.x[out], left, signs=-np.ones(len(left)))
 
     def _recentred(self, out: NDArray[np.bool_]) -> Products:
-        """Cross-products without rows: those of each group that they stood in are taken away, and made again."""
+        """The same where groups are taken out: each that loses rows goes, and what is left of it comes again."""
         assert self.absorbed is not None
         touched = np.bincount(self.absorbed[out], minlength=int(self.absorbed.max()) + 1)[self.absorbed] > 0
-        products = self.products.minus(self._products_of(touched))
-        stay = touched & ~out
-        return products.plus(self._products_of(stay)) if stay.any() else products
+        rows = [np.flatnonzero(touched), np.flatnonzero(touched & ~out)]
+        first = int(self.absorbed.max()) + 1
+        groups = np.concatenate([self.absorbed[part] + k * first for k, part in enumerate(rows)])
+        groups = np.unique(groups, return_inverse=True)[1]
+        both = np.concatenate(rows)
+        x = group_centred(self.design[both], groups) @ self.turn
+        left = (group_centred(self.y[both], groups) - x @ self.offset) / self.scale
+        signs = np.repeat([-1.0, 1.0], [len(part) for part in rows])
+        return Products.of([block.of(both) for block in self.blocks], x, left, groups, signs)
 
     def _coded_anew(self, rows: NDArray[np.bool_]) -> MixedModel:
         table = self.table.filter(rows)

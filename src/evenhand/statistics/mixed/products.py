@@ -52,8 +52,8 @@ class RandomBlock:
         """Effects that vary together, k."""
         return len(self.effects)
 
-    def of(self, rows: NDArray[np.bool_]) -> RandomBlock:
-        """The same term in some of the rows; levels keep their numbers."""
+    def of(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> RandomBlock:
+        """The same term in some of the rows, chosen or numbered; levels keep their numbers."""
         return RandomBlock(
             self.label, self.group, self.effects, self.codes[rows], self.size, self.design[rows], self.turn
         )
@@ -138,6 +138,7 @@ class Products:
         x: NDArray[np.float64],
         y: NDArray[np.float64],
         absorbed: NDArray[np.int64] | None = None,
+        signs: NDArray[np.float64] | None = None,
     ) -> Products:
         """Products of rows.
 
@@ -146,41 +147,34 @@ class Products:
             x: The fixed columns, shape (n, p).
             y: The outcome, shape (n,).
             absorbed: Groups whose means are taken out of the random terms; out of `x` and `y` they are already.
+            signs: By row 1 where it is added and -1 where it is taken away, alike within groups; by default all are
+                added.
         """
         sparse = [block.sparse() for block in blocks]
-        turned = [z.T.tocsr() for z in sparse]
+        turned = [(z if signs is None else z * signs[:, None]).T.tocsr() for z in sparse]
+        signs = np.ones(len(y)) if signs is None else signs
         pairs = itertools.combinations_with_replacement(range(len(blocks)), 2)
         both = np.column_stack([x, y])
         right = [z @ both for z in turned]
         zz = {(i, j): (turned[i] @ sparse[j]).tocsr() for i, j in pairs}
-        groups = 0
+        n = float(signs.sum())
         if absorbed is not None:
-            groups = int(absorbed.max()) + 1
-            zz = _centred(zz, turned, absorbed)
+            signed = np.bincount(absorbed, signs) / np.bincount(absorbed)
+            zz = _centred(zz, turned, absorbed, signed)
+            n -= float(signed.sum())
+        signed_x, signed_y = x * signs[:, None], y * signs
         return cls(
             zz,
             tuple(r[:, :-1] for r in right),
             tuple(r[:, -1] for r in right),
-            x.T @ x,
-            x.T @ y,
-            float(y @ y),
-            len(y) - groups,
-        )
-
-    def minus(self, other: Products) -> Products:
-        """Products of the rows that are left when others are taken away."""
-        return Products(
-            {key: _without_rounding(value - other.zz[key], self.n) for key, value in self.zz.items()},
-            tuple(a - b for a, b in zip(self.zx, other.zx, strict=True)),
-            tuple(a - b for a, b in zip(self.zy, other.zy, strict=True)),
-            self.xx - other.xx,
-            self.xy - other.xy,
-            self.yy - other.yy,
-            self.n - other.n,
+            signed_x.T @ x,
+            signed_x.T @ y,
+            float(signed_y @ y),
+            round(n),
         )
 
     def plus(self, other: Products) -> Products:
-        """Products of these rows and others."""
+        """Products of these rows and others, which may be taken away."""
         return Products(
             {key: _without_rounding(value + other.zz[key], self.n) for key, value in self.zz.items()},
             tuple(a + b for a, b in zip(self.zx, other.zx, strict=True)),
@@ -214,15 +208,18 @@ class Products:
 
 
 def _centred(
-    zz: Mapping[tuple[int, int], Any], turned: Sequence[Any], absorbed: NDArray[np.int64]
+    zz: Mapping[tuple[int, int], Any],
+    turned: Sequence[Any],
+    absorbed: NDArray[np.int64],
+    signs: NDArray[np.float64],
 ) -> dict[tuple[int, int], Any]:
-    """Z'MZ, M taking the mean of each group out."""
+    """Z'MZ, M taking the mean of each group out; `signs` by group."""
     from scipy.sparse import csr_array, diags_array
 
     n, counts = len(absorbed), np.bincount(absorbed)
     members = csr_array((np.ones(n), (np.arange(n), absorbed)))
     sums = [z @ members for z in turned]
-    means = [total @ diags_array(1 / counts) for total in sums]
+    means = [total @ diags_array(signs / counts) for total in sums]
     found: dict[tuple[int, int], Any] = {}
     for (i, j), value in zz.items():
         # What is constant within groups is nought, not rounding.
