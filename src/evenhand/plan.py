@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 PRESETS = Path(__file__).parent / "presets"
 _MERGED = ("settings", "margins")
+SCORE = "score"
+"""What contrasts of numbers that came with decisions are called (`analysis.focal`); no format asks for them."""
 
 Tag = Annotated[str, Field(strict=True, pattern=r"^(primary|extension:[A-Za-z0-9_-]+)$")]
 
@@ -140,8 +142,8 @@ class Plan:
         epochs: How often each unit is put to each model.
         models: Models that are asked where the command line names none (presets of simulated respondents).
         settings: How every model is asked.
-        margins: Equivalence margins by format, in the format's own units, fixed beforehand; kept with the run for
-            the analyses.
+        margins: Equivalence margins by format, or by `domain/format` for one domain, in the format's own units,
+            fixed beforehand; kept with the run for the analyses.
         families: Which contrasts are corrected together; kept with the run for the analyses.
         totals: What units must add up to.
         packs: Packs to put in the place of those the arms name, for a study that extends a preset.
@@ -188,7 +190,23 @@ def load_plan(study: str | Path) -> Plan:
         raise StudyError("folder: is not a known key", where=str(path), mend="Mend these keys")
     plan = as_record(Plan, {**data, "folder": path.parent}, where=str(path), error=StudyError)
     plan = _with_designs(_with_packs(plan, where=str(path)))
+    _check_terms(plan, where=str(path))
     return _checked_names(plan, where=str(path))
+
+
+def _check_terms(plan: Plan, *, where: str) -> None:
+    """Refuse margins and families that no contrast would ever meet: a slip is not to be found after the answers are."""
+    known = [*(name for name in formats.FORMATS if not formats.is_probe(name)), SCORE]
+    for margin in plan.margins:
+        if margin.rpartition("/")[2] not in known:
+            raise StudyError(f"margins.{margin}: is no format", where=where, mend=f"Name one of {', '.join(known)}")
+    named = [name for family in plan.families for name in family.formats]
+    stray = next((name for name in named if name not in known), None)
+    if stray is not None:
+        raise StudyError(f"families: {stray!r} is no format", where=where, mend=f"Name one of {', '.join(known)}")
+    twice = next((name for name in named if named.count(name) > 1), None)
+    if twice is not None:
+        raise StudyError(f"families: {twice} is in two of them", where=where, mend="Let each format be in one family")
 
 
 def _checked_names(plan: Plan, *, where: str) -> Plan:

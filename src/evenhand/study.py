@@ -427,16 +427,19 @@ def analyse(
     margins: Mapping[str, float] | None = None,
     references: Mapping[str, str] | None = None,
     seed: int | None = None,
+    processes: int | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> tuple[Analysis, list[Path]]:
     """Answer every question that a run's arms, or a file of outcomes, allow; results of a run are kept in it.
 
     Args:
         target: A run, or a file of outcomes.
-        margins: Equivalence margins by format, for outcomes that come without a study.
+        margins: Equivalence margins by format or `domain/format`, for outcomes that come without a study.
         references: The reference level of factors, for the same.
         seed: Of everything that is drawn; the study's own by default.
-        progress: Called with each block's name before it is answered.
+        processes: How many processes answer; by default one a core where it is worth it. A script that asks for
+            several, or has many rows, needs `if __name__ == "__main__"`.
+        progress: Called with the name of each cell and block that is answered.
 
     Returns:
         What was found, and the files written.
@@ -444,13 +447,16 @@ def analyse(
     from evenhand.analysis.blocks import analyse as answer
     from evenhand.analysis.material import Material
     from evenhand.analysis.results import write_results
+    from evenhand.files import make_folder
     from evenhand.runs import is_run, open_run
     from evenhand.terms import of_file, of_run
 
     run = open_run(target) if is_run(target) else None
     setting = of_run(run, margins, references, seed) if run else of_file(margins, references, seed)
+    if run is not None and run.writable:
+        make_folder(run.results)
     outcomes = tabulate(run) if run else read_tables([target])
-    found = answer(Material.of(outcomes, setting), progress=progress)
+    found = answer(Material.of(outcomes, setting), processes=processes, progress=progress)
     if run is None or not run.writable:
         return found, []
     source = {"study": run.plan.name, "instrument": run.instrument.digest}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -42,13 +43,9 @@ def of_run(
 
 
 def of_plan(plan: Plan, seed: int) -> Setting:
-    """The margins and the family of a study."""
-    families = plan.families
-    return Setting(
-        margins=plan.margins,
-        family=Family(families[0].name, families[0].formats, families[0].q) if families else EVERY_FORMAT,
-        seed=seed,
-    )
+    """The margins and the families of a study."""
+    families = tuple(Family(family.name, family.formats, family.q) for family in plan.families)
+    return Setting(margins=plan.margins, families=families or (EVERY_FORMAT,), seed=seed)
 
 
 def planned_arms(plan: Plan) -> list[str]:
@@ -57,13 +54,13 @@ def planned_arms(plan: Plan) -> list[str]:
     Raises:
         InputError: The study has none.
     """
-    formats = of_plan(plan, plan.seed).family.formats
+    setting = of_plan(plan, plan.seed)
     arms = [
         arm.name
         for arm in plan.arms
         if arm.tag == PRIMARY
         and arm.wording == BASE
-        and arm.format in formats
+        and setting.family_of(arm.format) is not None
         and (arm.format not in BUNDLED or (arm.design or "").endswith("_disguised"))
         and not (arm.design or "").startswith("placebo")
     ]
@@ -79,9 +76,11 @@ def of_file(margins: Mapping[str, float] | None, references: Mapping[str, str] |
         InputError: A margin of an unknown format or that is not above 0, or a reference of an unknown factor.
     """
     for name, margin in (margins or {}).items():
-        if name not in UNITS or not margin > 0:
+        if name.rpartition("/")[2] not in UNITS or not 0 < margin < math.inf:
             raise InputError(
-                f"{name}={margin:g} is no margin", where="margins", mend=f"Give one above 0 for {', '.join(UNITS)}"
+                f"{name}={margin:g} is no margin",
+                where="margins",
+                mend=f"Give a finite one above 0 for {', '.join(UNITS)}, or for one domain as hiring/rate",
             )
     stray = next((name for name in references or {} if name not in FACTORS), None)
     if stray:
@@ -89,6 +88,6 @@ def of_file(margins: Mapping[str, float] | None, references: Mapping[str, str] |
     return Setting(
         default_references=dict(references or {}),
         margins=dict(margins or {}),
-        family=EVERY_FORMAT,
+        families=(EVERY_FORMAT,),
         seed=1 if seed is None else seed,
     )

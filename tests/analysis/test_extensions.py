@@ -36,13 +36,15 @@ def test_three_samples_stand_under_one_specification_and_more_bundles_narrow_the
 def test_the_bound_is_the_far_end_of_the_interval_and_within_the_margin_where_the_test_rejects(rng):
     rank = ordering(rng, strata=0.3, groups={"Black": -1.5}, noise=1.0)
     rows = bundles("rank_ties", rank) + bundles("rank_ties", rank, first=48, tag="extension:precision", arm="more")
-    tested = precision(material(rows, margins={"rank_ties": 0.4})).filter(estimand="equivalence")
-    assert tested.height == 3 * 2 * 4
-    for r in tested.to_dicts():
-        assert r["estimate"] == pytest.approx(max(abs(r["conf_low"]), abs(r["conf_high"])))
-        assert (r["p_value"] < 0.05) == (r["estimate"] < 0.4)
-    assert tested.filter(group="Black")["p_value"].min() > 0.9
-    assert precision(material(rows)).filter(estimand="equivalence").is_empty()
+    found = precision(material(rows, margins={"rank_ties": 0.4}))
+    tested, bounds = (found.filter(estimand=name).to_dicts() for name in ("tost", "bound"))
+    assert len(tested) == len(bounds) == 3 * 2 * 4
+    for test, bound in zip(tested, bounds, strict=True):
+        assert test["conf_low"] < test["estimate"] < test["conf_high"]
+        assert bound["estimate"] == pytest.approx(max(abs(test["conf_low"]), abs(test["conf_high"])))
+        assert (test["p_value"] < 0.05) == (bound["estimate"] < 0.4)
+    assert min(test["p_value"] for test in tested if test["group"] == "Black") > 0.9
+    assert precision(material(rows)).filter(estimand="tost").is_empty()
 
 
 def test_an_extension_without_its_frozen_arm_stands_alone(rng):

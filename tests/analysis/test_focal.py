@@ -42,7 +42,7 @@ def contrast(found, group, format):
 
 
 def test_a_score_beside_a_decision_makes_a_cell_of_its_own():
-    found = material(decided(gain=3.0), family=EVERY_FORMAT)
+    found = material(decided(gain=3.0), families=(EVERY_FORMAT,))
     assert [(cell.format, cell.mode) for cell in found.cells] == [("decide", "single"), ("score", "single")]
     decisions, scores = found.cells
     assert scores.rows["y"].to_list() == decisions.rows["score"].to_list()
@@ -76,7 +76,7 @@ def test_an_invalid_answer_has_no_score():
 
 def test_where_no_wording_is_the_base_all_count_and_are_told_apart():
     rows = [row for scaffold, lift in SCAFFOLDS.items() for row in decided(scaffold, gain=3.0, lift=lift)]
-    found = material(rows, family=EVERY_FORMAT)
+    found = material(rows, families=(EVERY_FORMAT,))
     for cell in found.cells:
         assert cell.rows.height == len(rows)
         assert dict(cell.rows["wording_variant"].value_counts().iter_rows()) == dict.fromkeys(SCAFFOLDS, len(rows) // 3)
@@ -91,7 +91,7 @@ def test_a_wording_shown_to_one_group_more_often_is_not_taken_for_the_group():
     black = [row["score"] for row in rows if row["race"] == "Black"]
     others = [row["score"] for row in rows if row["race"] == "White"]
     assert np.mean(black) - np.mean(others) > 4
-    row = contrast(material(rows, family=EVERY_FORMAT), "Black", "score")
+    row = contrast(material(rows, families=(EVERY_FORMAT,)), "Black", "score")
     assert abs(row["estimate"]) < 1
     assert row["conf_low"] < 0 < row["conf_high"]
 
@@ -108,14 +108,14 @@ def test_one_margin_serves_no_two_scales():
     rows = [*decided(), *decided(domain="lending")]
     with pytest.raises(InputError, match="the scores of hiring, lending stand each on a scale of its own") as caught:
         material(rows, margins={"score": 5.0})
-    assert "one domain at a time" in caught.value.mend
+    assert "as triage/score" in caught.value.mend
     assert material(decided(), margins={"score": 5.0}).cells
     assert material(rows, margins={"decide": 5.0}).cells
 
 
 def test_every_block_takes_such_outcomes():
     rows = [row for scaffold, lift in SCAFFOLDS.items() for row in decided(scaffold, gain=3.0, lift=lift)]
-    found = analyse(material(rows, family=EVERY_FORMAT, margins={"decide": 5.0, "score": 5.0}))
+    found = analyse(material(rows, families=(EVERY_FORMAT,), margins={"decide": 5.0, "score": 5.0}))
     assert {"verdict", "contrasts", "decisions", "floors", "robustness", "impact_ratios", "arity_null"} <= set(
         found.blocks
     )

@@ -163,7 +163,7 @@ def test_a_group_that_one_format_lacks_has_its_row():
 def test_forced_rankings_are_paired_where_the_family_has_them():
     rng = np.random.default_rng(4)
     rows = singles("rate", rated(rng)) + bundles("rank", ordering(rng))
-    material = Material.of(table(rows), Setting(family=Family(formats=("rate", "rank"))))
+    material = Material.of(table(rows), Setting(families=(Family(formats=("rate", "rank")),)))
     assert set(interactions(material)["format"]) == {"rate - rank"}
 
 

@@ -165,7 +165,7 @@ def test_status_changes_are_those_of_the_family_corrected_again(study, found):
 
     before, after = survivors(), [survivors(model) for model in MODELS]
     assert any(before.values())
-    rows = of_method(found, "leave one model out: the family of 12")
+    rows = of_method(found, "leave one model out: the 12 planned")
     for (format, group), was in before.items():
         row = one(rows, estimand="status_changes", format=format, group=group)
         assert row["estimate"] == sum(result[format, group] != was for result in after)
@@ -178,9 +178,9 @@ def test_status_changes_are_those_of_the_family_corrected_again(study, found):
 def test_profiles_of_two_domains_are_not_one_profile():
     study = verdict_material(6, domains=("hiring", "triage"), models=("m1", "m2"))
     found = robustness(Material.of(study.outcomes.filter(pl.col("task") == "rate")))
-    rows = of_method(found, "leave one profile out: the family").filter(domain="", estimand="status_changes")
+    rows = of_method(found, "leave one profile out: the").filter(domain="", estimand="status_changes")
     assert rows["n"].to_list() == [2 * 6]
-    names = of_method(found, "leave one name out: the family").filter(domain="", estimand="status_changes")
+    names = of_method(found, "leave one name out: the").filter(domain="", estimand="status_changes")
     assert names["n"].to_list() == [len(NAMES)]
 
 

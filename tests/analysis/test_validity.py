@@ -17,6 +17,7 @@ def table(units):
             "arm": "a",
             "domain": "d",
             "task": "rate",
+            "wording_variant": "base",
             "unit_id": f"u{i}",
             "epoch": 1,
             "race": race,

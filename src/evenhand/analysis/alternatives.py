@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from evenhand.analysis.material import Fitted
     from evenhand.statistics import MixedFit
 
-RANKED = ("rank", "rank_ties", "tool_rank")
 FEWEST_FOR_SLOPES = 4
 """Respondents below which slopes by respondent are not tried."""
 
@@ -49,16 +48,16 @@ def logit_rows(cell: Cell, pooled: Fitted) -> Iterator[Row]:
             reference=reference,
         )
     except InputError as problem:
-        for factor, group in cell.groups:
+        for factor, group in cell.compared:
             yield replace(head, term=factor, group=group, method=method, note=problem.what)
         return
     found = {row["term"]: row for row in fit.rows()}
     head = replace(head, n=fit.n, note="; ".join(fit.notes))
-    for factor, group in cell.groups:
+    for factor, group in cell.compared:
         row = found.get(f"{factor}{group}")
         one = replace(head, term=factor, group=group, method=method)
         if row is None:
-            yield replace(one, note=f"{factor} {group} is not identified here; {head.note}".removesuffix("; "))
+            yield replace(one, note=f"{cell.why_not(factor, group)}; {head.note}".removesuffix("; "))
             continue
         numbers = {name: row[name] for name in ("estimate", "std_error", "conf_low", "conf_high", "p_value")}
         yield replace(one, **numbers)
@@ -92,7 +91,7 @@ def slope_rows(cell: Cell, pooled: Fitted) -> Iterator[Row]:
         cell: The cell.
         pooled: Its fit in the specification that decides.
     """
-    for factor in dict.fromkeys(factor for factor, _ in cell.groups):
+    for factor in dict.fromkeys(factor for factor, _ in cell.compared):
         fit, trouble = _with_slopes(cell, pooled, factor)
         for row in contrast_rows(cell, fit, "evenhand", trouble=trouble):
             if row.term == factor:

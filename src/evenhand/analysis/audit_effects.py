@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from evenhand.analysis.material import Material
     from evenhand.statistics import BootstrapDraws, Largest
 
-RANKED = ("rank", "rank_ties")
+RANKED_IN_TEXT = ("rank", "rank_ties")
 """Formats that rank in text: one outcome in one unit, which the audit and the demographics are compared on."""
 TYING = ("rank_ties", "tool_rank")
 """Formats that permit ties."""
@@ -164,7 +164,8 @@ def audit_against_demographics(material: Material) -> pl.DataFrame:
         `position_less_largest_d` with an interval that holds for a difference of largest values, then with the
         percentiles of the draws, as the paper has it, which have no such coverage.
     """
-    cells = [cell for cell in material.cells if cell.format in RANKED and cell.mode == "disguised" and cell.sd > 0]
+    disguised = (cell for cell in material.cells if cell.format in RANKED_IN_TEXT and cell.mode == "disguised")
+    cells = [cell for cell in disguised if cell.sd > 0]
     if not cells:
         return as_frame([])
     table, terms, nuisance = _common_table(cells)

@@ -50,44 +50,44 @@ class Block:
 
     Attributes:
         answer: From the material to tidy rows.
-        fits: Whether it reads the fits of primary cells, and so waits for them.
+        reads_fits: Whether it reads the fits of primary cells, and so waits for them.
     """
 
     answer: Callable[[Material], pl.DataFrame]
-    fits: bool = True
+    reads_fits: bool = True
 
 
 BLOCKS: Mapping[str, Block] = {
     "primary_endpoint": Block(interactions.primary_endpoint),
     "recovery": Block(recovery.planted_recovery),
-    "placebo": Block(recovery.placebo, fits=False),
+    "placebo": Block(recovery.placebo, reads_fits=False),
     "verdict": Block(verdict.planned_contrasts),
     "contrasts": Block(verdict.contrasts),
-    "left_out": Block(verdict.left_out, fits=False),
-    "decisions": Block(verdict.decision_checks, fits=False),
+    "left_out": Block(verdict.left_out, reads_fits=False),
+    "decisions": Block(verdict.decision_checks, reads_fits=False),
     "floors": Block(detection.detection_floors),
     "interactions": Block(interactions.interactions),
     ROBUSTNESS: Block(robustness.robustness),
     "position": Block(audit_effects.position_effect),
-    "wording": Block(variants.wording_effects, fits=False),
+    "wording": Block(variants.wording_effects, reads_fits=False),
     "tools": Block(variants.tool_effects),
-    "audit_against_demographics": Block(audit_effects.audit_against_demographics, fits=False),
-    "ties": Block(audit_effects.tie_rates, fits=False),
-    "recognition": Block(recognition.recognition, fits=False),
+    "audit_against_demographics": Block(audit_effects.audit_against_demographics, reads_fits=False),
+    "ties": Block(audit_effects.tie_rates, reads_fits=False),
+    "recognition": Block(recognition.recognition, reads_fits=False),
     "precision": Block(extensions.precision),
-    "reasoning": Block(extensions.reasoning_rerun, fits=False),
-    "aid_replication": Block(extensions.aid_replication),
-    "fairfund_focal": Block(fairfund_contrasts.focal_contrasts, fits=False),
-    "fairfund_framing": Block(fairfund_contrasts.framing_contrasts, fits=False),
-    "equal_splits": Block(fairfund_tables.equal_splits, fits=False),
-    "dollar_gaps": Block(fairfund_tables.dollar_gaps, fits=False),
-    "dollars_by_framing": Block(fairfund_tables.dollars_by_framing, fits=False),
-    "validity": Block(fairfund_tables.response_validity, fits=False),
-    "wording_variants": Block(fairfund_tables.wording_contrasts, fits=False),
-    "unanswered": Block(_unanswered, fits=False),
-    "impact_ratios": Block(impact.impact_ratios, fits=False),
-    "run_variance": Block(variation.run_variance, fits=False),
-    "arity_null": Block(variation.arity_null, fits=False),
+    "reasoning": Block(extensions.reasoning_rerun, reads_fits=False),
+    "aid_replication": Block(extensions.aid_replication, reads_fits=False),
+    "fairfund_focal": Block(fairfund_contrasts.focal_contrasts, reads_fits=False),
+    "fairfund_framing": Block(fairfund_contrasts.framing_contrasts, reads_fits=False),
+    "equal_splits": Block(fairfund_tables.equal_splits, reads_fits=False),
+    "dollar_gaps": Block(fairfund_tables.dollar_gaps, reads_fits=False),
+    "dollars_by_framing": Block(fairfund_tables.dollars_by_framing, reads_fits=False),
+    "validity": Block(fairfund_tables.response_validity, reads_fits=False),
+    "wording_variants": Block(fairfund_tables.wording_contrasts, reads_fits=False),
+    "unanswered": Block(_unanswered, reads_fits=False),
+    "impact_ratios": Block(impact.impact_ratios, reads_fits=False),
+    "run_variance": Block(variation.run_variance, reads_fits=False),
+    "arity_null": Block(variation.arity_null, reads_fits=False),
 }
 """By name, in the order in which they are answered and read."""
 
@@ -122,7 +122,7 @@ def analyse(
     told = progress or _silent
     with workers(material, processes) as crew:
         cells = {place: crew.give(prepare_cell, place) for place in _largest_first(material)}
-        answers = {name: crew.give(block.answer) for name, block in BLOCKS.items() if not block.fits}
+        answers = {name: crew.give(block.answer) for name, block in BLOCKS.items() if not block.reads_fits}
         prepared: dict[int, CellRobustness] = {}
         seconds = {"fits": 0.0}
         for place, cell in enumerate(material.cells):
@@ -156,4 +156,4 @@ def _largest_first(material: Material) -> list[int]:
 
 def _waiting() -> Iterator[tuple[str, Block]]:
     """The blocks that read fits; the refits of robustness are made with them."""
-    return ((name, block) for name, block in BLOCKS.items() if block.fits and name != ROBUSTNESS)
+    return ((name, block) for name, block in BLOCKS.items() if block.reads_fits and name != ROBUSTNESS)

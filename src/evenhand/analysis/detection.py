@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand.analysis.between_models import heterogeneity_rows
+from evenhand.analysis.families import correct_families
 from evenhand.analysis.focal import UNITS
+from evenhand.analysis.readings import joined
 from evenhand.analysis.rows import Row, as_frame
 from evenhand.analysis.specifications import POOLED, SPECIFICATIONS, contrast_rows
 from evenhand.statistics import detectable_multiplier, equivalence, standardised
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from evenhand.analysis.families import Tested
     from evenhand.analysis.focal import Cell
     from evenhand.analysis.material import Material
     from evenhand.analysis.specifications import Specification
@@ -39,9 +42,11 @@ def detection_floors(material: Material) -> pl.DataFrame:
     rows: list[Row] = []
     for specification in SPECIFICATIONS:
         pooled = [(cell, row) for cell in material.planned for row in _contrasts(material, cell, specification, POOLED)]
-        tested = sum(row.p_value is not None for _, row in pooled)
-        for cell, row in pooled:
-            rows += _floors(material, cell, row, specification, tested)
+        tested = correct_families(
+            material.setting, [cell.format for cell, _ in pooled], [row.p_value for _, row in pooled]
+        )
+        for (cell, row), one in zip(pooled, tested, strict=True):
+            rows += _floors(material, cell, row, specification, one)
         rows += [row for cell in material.planned for row in _name_sd(material, cell, specification)]
     for cell in material.planned:
         if len(cell.models) < 2:
@@ -58,55 +63,70 @@ def _contrasts(material: Material, cell: Cell, specification: Specification, mod
     return contrast_rows(cell, fitted.fit, specification, model=model, trouble=fitted.trouble)
 
 
-def _floors(material: Material, cell: Cell, row: Row, specification: Specification, tested: int) -> Iterator[Row]:
+def _floors(material: Material, cell: Cell, row: Row, specification: Specification, tested: Tested) -> Iterator[Row]:
     label, unit = _LABELS[specification], UNITS[cell.format]
-    family = material.setting.family
     head = replace(row, estimate=None, std_error=None, conf_low=None, conf_high=None, p_value=None)
-    first = family.q / max(tested, 1)
-    levels = {"mde": (ALPHA, "5%"), "mde_first_step": (first, f"{family.q:g}/{tested} = {first:.2g}")}
+    tests, q = tested.tests - tested.missing, tested.family.q
+    first = q / max(tests, 1)
+    levels = {"mde": (ALPHA, "5%"), "mde_first_step": (first, f"{q:g}/{tests} = {first:.2g}")}
     sizes = {"std_error_achieved": (row.std_error, "", "")}
     for name, (alpha, said) in levels.items():
-        size, told = _detectable(row, alpha)
+        size, told = detectable(row.std_error, row.df, alpha)
         sizes[name] = (size, f"; {POWER:.0%} power, two-sided level {said}", told)
     for name, (size, how, told) in sizes.items():
-        yield replace(head, estimand=name, estimate=size, method=f"{label}; {unit}{how}", note=_joined(told, row.note))
+        yield replace(head, estimand=name, estimate=size, method=f"{label}; {unit}{how}", note=joined(told, row.note))
     sizes = {"": (row.estimate, "the contrast", "")} | {f"{name}_": size for name, size in sizes.items()}
     for name, (size, how, told) in sizes.items():
         d = None if size is None else standardised(size, cell.sd)
         lost = "nothing varies: there is no SD to divide by" if size is not None and d is None else ""
         over = f"{label}; over the raw SD of {cell.sd:.4g} {unit}; {how.removeprefix('; ')}".removesuffix("; ")
-        yield replace(head, estimand=f"{name}d", estimate=d, method=over, note=_joined(told, lost, row.note))
+        yield replace(head, estimand=f"{name}d", estimate=d, method=over, note=joined(told, lost, row.note))
     yield from _excluded(material, row, specification)
 
 
-def _detectable(row: Row, alpha: float) -> tuple[float | None, str]:
-    """The smallest effect that is found at a level, or why there is none."""
-    if row.std_error is None:
+def detectable(std_error: float | None, df: float | None, alpha: float = ALPHA) -> tuple[float | None, str]:
+    """The smallest effect that is found with 80% power at a level, or why there is none.
+
+    Args:
+        std_error: Of the contrast.
+        df: Its degrees of freedom; None for a normal one.
+        alpha: The level, two-sided.
+    """
+    if std_error is None:
         return None, "there is no standard error"
-    df = math.inf if row.df is None else row.df
+    df = math.inf if df is None else df
     if df < 1:
         return None, f"{df:.2g} degrees of freedom are too few for a floor"
-    return detectable_multiplier(df=df, alpha=alpha, power=POWER) * row.std_error, ""
+    return detectable_multiplier(df=df, alpha=alpha, power=POWER) * std_error, ""
 
 
 def _excluded(material: Material, row: Row, specification: Specification) -> Iterator[Row]:
-    """The equivalence test and its bound; without a margin only the bound."""
-    margin = material.setting.margins.get(row.format)
-    label, unit = _LABELS[specification], UNITS[row.format]
+    margin = material.setting.margin(row.domain, row.format)
+    return exclusion_rows(row, margin, f"{_LABELS[specification]}; {UNITS[row.format]}")
+
+
+def exclusion_rows(row: Row, margin: float | None, label: str) -> Iterator[Row]:
+    """The equivalence test of a contrast (`tost`: the estimate, 90% interval, p value) and its `bound`.
+
+    Args:
+        row: The contrast.
+        margin: Declared beforehand; without one there is only the bound.
+        label: How the contrast was estimated.
+    """
     tost = replace(row, estimand="tost", p_value=None, conf_low=None, conf_high=None)
     against = f"two one-sided tests against {margin:g}" if margin else "two one-sided tests"
-    tost = replace(tost, method=f"{label}; {unit}; {against}, 90% interval")
+    tost = replace(tost, method=f"{label}; {against}, 90% interval")
     undeclared = "" if margin else f"no margin was declared for {row.format}: nothing of it can be called equivalent"
     bound = replace(
         tost,
         estimand="bound",
         estimate=None,
         std_error=None,
-        method=f"{label}; {unit}; far end of the 90% interval",
+        method=f"{label}; far end of the 90% interval",
     )
     if row.estimate is None or row.std_error is None:
-        yield replace(tost, note=_joined(undeclared, "there is no standard error", row.note))
-        yield replace(bound, note=_joined("there is no standard error", row.note))
+        yield replace(tost, note=joined(undeclared, "there is no standard error", row.note))
+        yield replace(bound, note=joined("there is no standard error", row.note))
         return
     # Without a margin the interval alone is read, and any margin gives the same.
     found = equivalence(row.estimate, row.std_error, margin or 1.0, df=math.inf if row.df is None else row.df)
@@ -115,9 +135,9 @@ def _excluded(material: Material, row: Row, specification: Specification) -> Ite
         conf_low=found.conf_low,
         conf_high=found.conf_high,
         p_value=found.p_value if margin else None,
-        note=_joined(undeclared, found.note, row.note),
+        note=joined(undeclared, found.note, row.note),
     )
-    yield replace(bound, estimate=found.bound, note=_joined(found.note, row.note))
+    yield replace(bound, estimate=found.bound, note=joined(found.note, row.note))
 
 
 def _name_sd(material: Material, cell: Cell, specification: Specification) -> Iterator[Row]:
@@ -138,7 +158,3 @@ def _name_sd(material: Material, cell: Cell, specification: Specification) -> It
         method=f"{label}; SD of the name intercept, over the raw SD of {cell.sd:.4g} {unit}",
         note=told if size is None or d is not None else "nothing varies: there is no SD to divide by",
     )
-
-
-def _joined(*notes: str) -> str:
-    return "; ".join(dict.fromkeys(note for note in notes if note))

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from evenhand.analysis.detection import exclusion_rows
 from evenhand.analysis.focal import PRIMARY, Cell, focal_cells
 from evenhand.analysis.readings import joined, pooled_and_each
 from evenhand.analysis.recognition import REASONING, probes, recognition_rows, share_row
 from evenhand.analysis.rows import Row, as_frame
-from evenhand.analysis.specifications import POOLED, clustered_rows, contrast_rows, specify
+from evenhand.analysis.specifications import POOLED, clustered_rows, contrast_rows
 from evenhand.analysis.variants import interaction_rows, paired
-from evenhand.statistics import equivalence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,9 +37,8 @@ def precision(material: Material) -> pl.DataFrame:
 
     Returns:
         Tidy rows, the sample under `arm`: `contrast` by the specification that decides (pooled, and by respondent for
-        both samples together) and by errors clustered on bundles; `equivalence` for each pooled one where the format
-        has a margin: the estimate is the bound that the data achieve, the interval the 90% one of the two one-sided
-        tests, the p value theirs.
+        both samples together) and by errors clustered on bundles; `tost` and `bound` for each where the format
+        has a margin, as the block `floors` has them.
     """
     rows: list[Row] = []
     for extension in focal_cells(material.scores, material.setting, tag=PRECISION):
@@ -50,12 +49,11 @@ def precision(material: Material) -> pl.DataFrame:
         for name, cell in samples.items():
             note = "" if name == "frozen" else AFTER_THE_FACT
             found = [
-                *_evenhand(material, cell, POOLED, primary=name == "frozen"),
+                *_evenhand(material, cell, POOLED),
                 *clustered_rows(cell, cell.rows),
             ]
-            found += [
-                tested for row in found for tested in _equivalence(row, material.setting.margins.get(cell.format))
-            ]
+            margin = material.setting.margin(cell.domain, cell.format)
+            found += [tested for row in found for tested in (exclusion_rows(row, margin, row.method) if margin else ())]
             if name == "pooled" and len(cell.models) > 1:
                 found += [row for model in cell.models for row in _evenhand(material, cell, model)]
             size = (
@@ -147,39 +145,9 @@ def _direction(row: Row, known: float) -> str:
     return f"{same}{clear}"
 
 
-def _evenhand(material: Material, cell: Cell, model: str, *, primary: bool = False) -> Iterator[Row]:
-    if primary:
-        found = material.fitted(cell, "evenhand", model)
-        yield from contrast_rows(cell, found.fit, "evenhand", model=model, trouble=found.trouble)
-        return
-    specified = specify(cell, cell.rows if model == POOLED else cell.of_model(model), "evenhand")
-    fit = specified.model.fit() if specified.model else None
-    yield from contrast_rows(cell, fit, "evenhand", model=model, trouble=specified.trouble)
-
-
-def _equivalence(row: Row, margin: float | None) -> Iterator[Row]:
-    if margin is None:
-        return
-    blank = replace(
-        row, estimand="equivalence", estimate=None, std_error=None, conf_low=None, conf_high=None, p_value=None
-    )
-    method = f"{row.method}; two one-sided tests against {margin:g}, 90% interval"
-    if row.estimate is None or row.std_error is None:
-        yield replace(blank, method=method, note=joined(row.note, "no standard error: nothing can be tested"))
-        return
-    df = {} if row.df is None else {"df": row.df}
-    found = equivalence(row.estimate, row.std_error, margin, **df)
-    within = "within" if found.p_value < 0.05 else "not shown to be within"
-    yield replace(
-        blank,
-        estimate=found.bound,
-        std_error=row.std_error,
-        conf_low=found.conf_low,
-        conf_high=found.conf_high,
-        p_value=found.p_value,
-        method=method,
-        note=joined(row.note, found.note, f"{within} the margin"),
-    )
+def _evenhand(material: Material, cell: Cell, model: str) -> Iterator[Row]:
+    found = material.fitted(cell, "evenhand", model)
+    yield from contrast_rows(cell, found.fit, "evenhand", model=model, trouble=found.trouble)
 
 
 def _together(cells: Sequence[Cell]) -> Cell:

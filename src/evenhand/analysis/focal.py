@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evenhand.errors import InputError, OutcomesError
+from evenhand.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from evenhand.analysis.setting import Setting
 
 FACTORS = ("race", "gender")
+RANKINGS = ("rank_ties", "rank", "tool_rank")
+"""Formats that rank, the one that a family is expected to plan first."""
+
 BUNDLED = ("rank", "rank_ties", "tool_rank", "allocate")
 """Formats whose answer fills several slots at once."""
 
@@ -44,7 +47,7 @@ _DEMOGRAPHIC = ("race", "gender", "intersectional")
 _SEPARATOR = "\x1f"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cell:
     """The rows of one domain, format and presentation.
 
@@ -67,14 +70,36 @@ class Cell:
 
     @cached_property
     def groups(self) -> tuple[tuple[str, str], ...]:
-        """Every factor and level that is compared with its reference, race first, levels by the alphabet."""
+        """Every factor and level that scores can compare with the reference, race first, levels by the alphabet."""
         pairs: list[tuple[str, str]] = []
         for factor in FACTORS:
-            levels: list[str] = self.rows[factor].drop_nulls().unique().sort().to_list()
-            reference = self.references.get(factor)
-            if len(levels) > 1 and reference in levels:
-                pairs += [(factor, level) for level in levels if level != reference]
+            levels = self._levels(self.rows, factor)
+            if len(levels) > 1 and self.references.get(factor) in levels:
+                pairs += [(factor, level) for level in levels if level != self.references[factor]]
         return tuple(pairs)
+
+    @cached_property
+    def compared(self) -> tuple[tuple[str, str], ...]:
+        """The same, and levels that were asked about but of which, or of whose reference, no row has a score."""
+        pairs: list[tuple[str, str]] = []
+        for factor in FACTORS:
+            levels = sorted({*self._levels(self.rows, factor), *self._levels(self.left_out, factor)})
+            if len(levels) > 1 and factor in self.references:
+                pairs += [(factor, level) for level in levels if level != self.references[factor]]
+        return tuple(pairs)
+
+    def why_not(self, factor: str, group: str) -> str:
+        """Why a level is not compared, in words."""
+        reference, scored = self.references[factor], self._levels(self.rows, factor)
+        if reference not in scored:
+            return f"no row of the reference {reference} has a score"
+        if group not in scored:
+            return f"no row of {group} has a score"
+        return f"{factor} {group} is not identified here"
+
+    @staticmethod
+    def _levels(rows: pl.DataFrame, factor: str) -> list[str]:
+        return rows[factor].drop_nulls().unique().sort().to_list()
 
     @property
     def bundled(self) -> bool:
@@ -116,7 +141,7 @@ def scored(outcomes: pl.DataFrame) -> pl.DataFrame:
         .then(pl.col("rating").cast(pl.Float64))
         .when(pl.col("task").is_in(["decide", "tool_decide"]))
         .then(100.0 * pl.col("decision").cast(pl.Float64))
-        .when(pl.col("task").is_in(["rank", "rank_ties", "tool_rank"]))
+        .when(pl.col("task").is_in(RANKINGS))
         .then(-rank)
         .when(pl.col("task") == "allocate")
         .then(pl.col("dollars").cast(pl.Float64))
@@ -179,7 +204,7 @@ def focal_cells(scores: pl.DataFrame, setting: Setting, *, tag: str = PRIMARY, w
         raise InputError(
             f"the scores of {', '.join(numbered)} stand each on a scale of its own, which no one margin fits",
             where=f"the margin of {SCORE}",
-            mend="Analyse the rows of one domain at a time, or leave the margin away",
+            mend="Give a margin for each domain, as triage/score",
         )
     return cells
 
@@ -201,17 +226,3 @@ def _left_out(part: pl.DataFrame) -> pl.DataFrame:
         .agg(n=pl.col("y").is_null().sum(), of=pl.len())
         .filter(pl.col("n") > 0)
     )
-
-
-def require_cells(cells: list[Cell], where: str) -> None:
-    """Refuse outcomes without any row that a contrast could be read from.
-
-    Raises:
-        OutcomesError: There is none.
-    """
-    if not cells:
-        raise OutcomesError(
-            "no row of rate, decide, rank or allocate has a valid answer",
-            where=where,
-            mend="Collect answers of primary arms first",
-        )

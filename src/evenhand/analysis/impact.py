@@ -11,7 +11,6 @@ from math import exp, log, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from evenhand.analysis.readings import joined, pooled_and_each
 from evenhand.analysis.rows import Row, as_frame
@@ -21,6 +20,7 @@ from evenhand.statistics.tails import t_quantile
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from evenhand.analysis.focal import Cell
@@ -98,14 +98,18 @@ def _category_rows(decided: pl.DataFrame, columns: Sequence[str], head: Row) -> 
 
 
 def _rates_of(known: pl.DataFrame, columns: Sequence[str]) -> _Rates:
-    names = known.select(pl.concat_str([pl.col(c) for c in columns], separator=" "))[:, 0]
-    groups: list[str] = names.unique().sort().to_list()
-    of = _codes(names)
+    # By codes of each column: two categories may come to be written alike.
+    levels = known.select(*columns).unique().sort(*columns)
+    groups = [" ".join(map(str, row)) for row in levels.iter_rows()]
+    numbered = levels.with_row_index("of")
+    of = known.join(numbered, on=[*columns], how="left", maintain_order="left")["of"].to_numpy().astype(np.int64)
     selected = (known["y"].to_numpy() / 100.0).astype(np.float64)
     counts = np.bincount(of).astype(np.float64)
-    clusters = [_codes(known[column]) for column in _CLUSTERS]
-    both = clusters[0] * (int(clusters[1].max()) + 1) + clusters[1]
-    return _Rates(groups, of, selected, np.bincount(of, selected) / counts, counts, [*clusters, both])
+    clusters: list[NDArray[np.int64]] = []
+    if not any(known[column].has_nulls() for column in _CLUSTERS):
+        clusters = [_codes(known[column]) for column in _CLUSTERS]
+        clusters.append(clusters[0] * (int(clusters[1].max()) + 1) + clusters[1])
+    return _Rates(groups, of, selected, np.bincount(of, selected) / counts, counts, clusters)
 
 
 def _codes(column: pl.Series) -> NDArray[np.int64]:
@@ -169,6 +173,8 @@ def _pull(rates: _Rates, g: int) -> NDArray[np.float64]:
 
 def _error(rates: _Rates, pull: NDArray[np.float64]) -> tuple[float | None, float, str]:
     """Standard error of a sum of pulls, its degrees of freedom, and why there is none."""
+    if not rates.clusters:
+        return None, 0.0, "no interval: the profile or the name of some rows is unknown"
     counted = pull != 0
     sizes = [len(np.unique(codes[counted])) for codes in rates.clusters]
     if min(sizes[:2], default=0) < 2:

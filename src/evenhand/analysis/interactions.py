@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from evenhand.analysis.focal import RANKINGS
 from evenhand.analysis.rows import Row, as_frame
 from evenhand.analysis.specifications import POOLED, contrast_rows
 from evenhand.analysis.stacked import (
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from evenhand.analysis.material import Material
 
 RATING = "rate"
-RANKINGS = ("rank_ties", "rank", "tool_rank")
 ENDPOINT = ("hiring", "Black")
 """The domain and group of the paper's primary test, fixed before collection."""
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from evenhand.analysis.focal import Cell, focal_cells, scored
 from evenhand.analysis.setting import Setting
 from evenhand.analysis.specifications import POOLED, Specification, Specified, specify
+from evenhand.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from evenhand.statistics import MixedFit
 
 
+LARGEST_SCORE = 1e35
 FitKey = tuple[str, str, str, Specification, str]
 """Domain, format, mode, specification, and respondent or `pooled`."""
 
@@ -30,7 +32,7 @@ class Fitted:
 
     Attributes:
         specified: The model, or why there is none.
-        fit: The fit; None where there is no model.
+        fit: The fit; None where there is nothing to fit (see `trouble`).
     """
 
     specified: Specified
@@ -42,7 +44,7 @@ class Fitted:
         return self.specified.trouble
 
     def without_model(self) -> Fitted:
-        """The fit alone, light enough to be sent between processes."""
+        """The fit alone, light enough to be sent between processes: its model must be laid out again to refit it."""
         return replace(self, specified=replace(self.specified, model=None))
 
 
@@ -69,10 +71,14 @@ class Material:
 
         Args:
             outcomes: The outcomes table.
-            setting: The terms of the analysis; by default no margins and the usual references.
+            setting: The terms of the analysis; by default no margins, the usual references and the paper's family.
+
+        Raises:
+            InputError: A margin of a domain, or a reference level, that no row has.
         """
         setting = setting or Setting()
         scores = scored(outcomes)
+        _check_terms(scores, setting)
         return cls(outcomes, scores, setting, tuple(focal_cells(scores, setting)))
 
     def cell(self, domain: str, format: str, mode: str) -> Cell | None:
@@ -81,21 +87,25 @@ class Material:
 
     @property
     def planned(self) -> tuple[Cell, ...]:
-        """The cells of the planned family: its formats, bundles in their disguised presentation."""
+        """The cells of the planned families: their formats, bundles in their disguised presentation."""
         return tuple(
             cell
             for cell in self.cells
-            if cell.format in self.setting.family.formats and cell.mode in {"single", "disguised"}
+            if self.setting.family_of(cell.format) is not None and cell.mode in {"single", "disguised"}
         )
 
     def fitted(self, cell: Cell, specification: Specification, model: str = POOLED) -> Fitted:
-        """The fit of a cell to all respondents together or to one, made once.
+        """The fit of a cell to all respondents together or to one, made once for each primary cell.
+
+        Where the analysis has several processes, such a fit comes without its model (`Specified.model` is None).
 
         Args:
-            cell: A primary cell.
+            cell: A cell; of one that is not among the material's own no fit is kept.
             specification: Which one.
             model: A respondent, or `pooled`.
         """
+        if all(cell is not own for own in self.cells):
+            return fit_cell(cell, specification, model)
         key = (cell.domain, cell.format, cell.mode, specification, model)
         if key not in self._fits:
             self._fits[key] = fit_cell(cell, specification, model)
@@ -107,12 +117,39 @@ class Material:
 
     def with_fits(self, fits: Mapping[FitKey, Fitted]) -> Material:
         """The same material with fits that were made elsewhere."""
-        return replace(self, _fits=dict(fits)) if fits else self
+        return replace(self, _fits=dict(fits))
 
     def keep(self, cell: Cell, fits: Mapping[tuple[Specification, str], Fitted]) -> None:
         """Keep fits that were made elsewhere, by specification and respondent."""
         for (specification, model), fit in fits.items():
             self._fits[cell.domain, cell.format, cell.mode, specification, model] = fit
+
+
+def _check_terms(scores: pl.DataFrame, setting: Setting) -> None:
+    """Refuse terms that speak of nothing in the outcomes: a slip would silently take contrasts or margins away."""
+    domains = scores["domain"].unique().sort().to_list()
+    stray = next((name for name in setting.margins if "/" in name and name.rpartition("/")[0] not in domains), None)
+    if stray:
+        raise InputError(
+            f"the margin {stray} is of no domain here", where="margins", mend=f"The domains are {', '.join(domains)}"
+        )
+    if POOLED in scores["model"].unique().to_list():
+        raise InputError(
+            f"a respondent is called {POOLED!r}",
+            where="model",
+            mend="Rename it: so are all of them together called",
+        )
+    largest = scores["score"].abs().max() if "score" in scores.columns else None
+    if isinstance(largest, float) and largest > LARGEST_SCORE:
+        raise InputError(
+            f"a score of {largest:g} is too large to be added up", where="score", mend="Give scores in a larger unit"
+        )
+    for factor, level in setting.default_references.items():
+        levels = [str(one) for one in scores[factor].drop_nulls().unique().sort()] if factor in scores.columns else []
+        if levels and level not in levels:
+            raise InputError(
+                f"no row has {factor} {level!r}", where="references", mend=f"The levels are {', '.join(levels)}"
+            )
 
 
 def fit_cell(cell: Cell, specification: Specification, model: str = POOLED) -> Fitted:

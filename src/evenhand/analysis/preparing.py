@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evenhand.analysis.material import Fitted, fit_cell
-from evenhand.analysis.robustness import CellFits, CellRobustness, robustness_of
+from evenhand.analysis.readings import pooled_and_each
+from evenhand.analysis.robustness import CellRobustness, fits_of, robustness_of
 from evenhand.analysis.specifications import POOLED, SPECIFICATIONS, Specification
 
 if TYPE_CHECKING:
-    from evenhand.analysis.material import Material
+    from evenhand.analysis.material import Fitted, Material
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,10 @@ def prepare_cell(material: Material, place: int) -> Prepared:
         material: What is analysed.
         place: The cell's, among those of the material.
     """
-    cell = material.cells[place]
-    models = [POOLED, *(cell.models if len(cell.models) > 1 else [])]
+    # Models are large: they live no longer than this cell's turn.
+    own, cell = material.with_fits({}), material.cells[place]
+    models = pooled_and_each(cell.models, POOLED)
     keys: list[tuple[Specification, str]] = [(name, model) for name in SPECIFICATIONS for model in models]
-    fits = {key: fit_cell(cell, *key) for key in keys}
-    refits = None
-    if cell in material.planned:
-        alone = {model: fits["evenhand", model if len(models) > 1 else POOLED] for model in cell.models}
-        refits = robustness_of(cell, CellFits({name: fits[name, POOLED] for name in SPECIFICATIONS}, alone))
+    fits = {key: own.fitted(cell, *key) for key in keys}
+    refits = robustness_of(cell, fits_of(own, cell)) if cell in own.planned else None
     return Prepared({key: one.without_model() for key, one in fits.items()}, refits)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from evenhand.analysis.focal import BASE, PRIMARY, Cell
-from evenhand.analysis.interactions import RANKINGS
+from evenhand.analysis.focal import BASE, PRIMARY, RANKINGS, Cell
 from evenhand.analysis.material import Fitted
 from evenhand.analysis.planting import SIZES, plant
 from evenhand.analysis.relabelling import RELABELLINGS, lay_out_letters

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evenhand.analysis.blocks import BLOCKS
 from evenhand.cells import guard
 from evenhand.files import make_folder, replace_file
 
@@ -46,6 +47,7 @@ def write_results(analysis: Analysis, folder: Path, *, setting: Setting, source:
     if analysis.statuses:
         tables[STATUSES] = pl.DataFrame([asdict(status) for status in analysis.statuses], infer_schema_length=None)
     make_folder(folder)
+    _clear(folder)
     written: list[Path] = []
     digests: dict[str, str] = {}
     for name, table in tables.items():
@@ -63,6 +65,13 @@ def write_results(analysis: Analysis, folder: Path, *, setting: Setting, source:
     }
     replace_file(folder / MANIFEST, (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode())
     return [*written, folder / MANIFEST]
+
+
+def _clear(folder: Path) -> None:
+    """Take an earlier analysis away, its manifest first: what is left without one is no analysis."""
+    stale = [MANIFEST, *(f"{name}{ending}" for name in (*BLOCKS, STATUSES) for ending in (".parquet", ".csv"))]
+    for name in stale:
+        (folder / name).unlink(missing_ok=True)
 
 
 def _parquet(table: pl.DataFrame) -> bytes:

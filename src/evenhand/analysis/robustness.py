@@ -10,8 +10,10 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evenhand.analysis.alternatives import LOGIT, RANKED, SLOPES, logit_rows, slope_rows, slope_shift_rows
+from evenhand.analysis.alternatives import LOGIT, SLOPES, logit_rows, slope_rows, slope_shift_rows
 from evenhand.analysis.between_models import heterogeneity_rows
+from evenhand.analysis.families import correct_families
+from evenhand.analysis.focal import RANKINGS
 from evenhand.analysis.leaving_out import KINDS, refits, shift_rows
 from evenhand.analysis.rows import Row, as_frame
 from evenhand.analysis.specifications import (
@@ -20,7 +22,6 @@ from evenhand.analysis.specifications import (
     clustered_rows,
     contrast_rows,
 )
-from evenhand.statistics import correct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from evenhand.analysis.focal import Cell
     from evenhand.analysis.material import Fitted, Material
+    from evenhand.analysis.setting import Setting
     from evenhand.analysis.specifications import Specification
 
 CLUSTERED = "clustered errors"
@@ -79,12 +81,12 @@ def robustness(material: Material) -> pl.DataFrame:
         respondents and random slopes; `status_changes`: under how many refits the contrast's corrected status is
         another, the whole family corrected again each time; summed over the family where the group is empty.
     """
-    return summarise([robustness_of(cell, _fits(material, cell)) for cell in material.planned], material)
+    return summarise([robustness_of(cell, fits_of(material, cell)) for cell in material.planned], material)
 
 
 def summarise(found: Sequence[CellRobustness], material: Material) -> pl.DataFrame:
     """The rows of all planned cells, and what changes of their corrected statuses."""
-    return as_frame([*(row for one in found for row in one.rows), *_status_changes(found, material.setting.family.q)])
+    return as_frame([*(row for one in found for row in one.rows), *_status_changes(found, material.setting)])
 
 
 def robustness_of(cell: Cell, fits: CellFits) -> CellRobustness:
@@ -98,7 +100,7 @@ def robustness_of(cell: Cell, fits: CellFits) -> CellRobustness:
     full = list(contrast_rows(cell, pooled.fit, "evenhand", trouble=pooled.trouble))
     p_values: dict[tuple[str, str], dict[_Key, float | None]] = {}
     rows: list[Row] = []
-    if cell.format in RANKED:
+    if cell.format in RANKINGS:
         logit = list(logit_rows(cell, pooled))
         rows += logit
         p_values[LOGIT, ""] = _p_values(row for row in logit if row.estimand == "log_odds")
@@ -122,7 +124,8 @@ def robustness_of(cell: Cell, fits: CellFits) -> CellRobustness:
     return CellRobustness(tuple(rows), _p_values(full), p_values)
 
 
-def _fits(material: Material, cell: Cell) -> CellFits:
+def fits_of(material: Material, cell: Cell) -> CellFits:
+    """What the robustness of a cell begins from, fitted where it is not yet."""
     return CellFits(
         {name: material.fitted(cell, name) for name in SPECIFICATIONS},
         {model: material.fitted(cell, "evenhand", model) for model in cell.models},
@@ -159,7 +162,7 @@ def _width(row: Row) -> float | None:
     return None if row.conf_low is None or row.conf_high is None else row.conf_high - row.conf_low
 
 
-def _status_changes(found: Sequence[CellRobustness], q: float) -> Iterator[Row]:
+def _status_changes(found: Sequence[CellRobustness], setting: Setting) -> Iterator[Row]:
     """How often a contrast's corrected status is another, the whole family corrected with the p values of a refit.
 
     A level that several cells share (a name, a respondent) is left out of all of them at once.
@@ -167,7 +170,7 @@ def _status_changes(found: Sequence[CellRobustness], q: float) -> Iterator[Row]:
     baseline = {key: p for one in found for key, p in one.baseline.items()}
     if not baseline:
         return
-    before = _survivors(baseline, q)
+    before = _survivors(baseline, setting)
     for kind in (*KINDS, *ALTERNATIVES):
         refitted: dict[str, dict[_Key, float | None]] = defaultdict(dict)
         for one in found:
@@ -179,7 +182,7 @@ def _status_changes(found: Sequence[CellRobustness], q: float) -> Iterator[Row]:
         changed: dict[_Key, list[str]] = defaultdict(list)
         lost: dict[_Key, int] = defaultdict(int)
         for level, p_values in refitted.items():
-            after = _survivors(baseline | p_values, q)
+            after = _survivors(baseline | p_values, setting)
             for key in baseline:
                 if after[key] is None and before[key] is not None:
                     lost[key] += 1
@@ -188,9 +191,9 @@ def _status_changes(found: Sequence[CellRobustness], q: float) -> Iterator[Row]:
         yield from _counted(kind, before, changed, lost, len(refitted))
 
 
-def _survivors(p_values: Mapping[_Key, float | None], q: float) -> dict[_Key, bool | None]:
-    corrected = correct(list(p_values.values())).values
-    return {key: None if value is None else value < q for key, value in zip(p_values, corrected, strict=True)}
+def _survivors(p_values: Mapping[_Key, float | None], setting: Setting) -> dict[_Key, bool | None]:
+    tested = correct_families(setting, [format for _, format, _, _ in p_values], list(p_values.values()))
+    return {key: one.survives for key, one in zip(p_values, tested, strict=True)}
 
 
 def _counted(
@@ -201,7 +204,7 @@ def _counted(
     refits_made: int,
 ) -> Iterator[Row]:
     way = f"leave one {kind} out" if kind in KINDS else kind
-    method = f"{way}: the family of {len(before)} corrected again (BH)"
+    method = f"{way}: the {len(before)} planned contrasts corrected again (BH, within their families)"
     for domain, format, factor, group in before:
         key = (domain, format, factor, group)
         was = {True: "survives correction", False: "does not survive correction", None: "has no corrected p"}[

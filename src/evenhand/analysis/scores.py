@@ -188,12 +188,15 @@ def _spread(strata: list[Stratum]) -> float:
 
 def _check_arguments(*, method: str, boot: int, given: bool, recompute: bool) -> None:
     if method not in METHODS:
-        raise InputError(f"'{method}' is no method of scoring", mend=f"Use {', '.join(METHODS)}")
+        raise InputError(f"'{method}' is no method of scoring", where="method", mend=f"Use {', '.join(METHODS)}")
     if boot < 0 or boot == 1:
-        raise InputError(f"{boot} bootstrap replicates have no spread", mend="Use 0 for none, or 2 or more")
+        raise InputError(
+            f"{boot} bootstrap replicates have no spread", where="boot", mend="Use 0 for none, or 2 or more"
+        )
     if given and recompute:
         raise InputError(
             "denominators are both given and to be recomputed",
+            where="denominators",
             mend="Give a file of denominators, or recompute them",
         )
 

@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+MIDDLE, MIDDLE_STRATUM = 3, 2.5
+"""Of a scale from 1 to 5, and of the four strata that packs have; 1 is the best."""
+
 RATES, DECISIONS, RANKS = ("rate",), ("decide", "tool_decide"), ("rank", "rank_ties", "tool_rank")
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What is true in a simulated audit; sizes are in latent units, the noise's SD being about 1.
+    """What is true in a simulated audit; sizes are in latent units, which are rating points before they are rounded.
 
     Attributes:
         groups: What a level of race or gender adds, by level.
@@ -34,7 +37,8 @@ class World:
         respondent_sd: SD between respondents' leniency.
         step: What a stratum of quality is worth.
         first: What the first place of a bundle is worth.
-        grain: Ratings are rounded to multiples of it, and worths in a bundle that round alike tie; 0 for none.
+        grain: Worths in a bundle that are alike when rounded to it tie; 0 for no ties. Ratings are whole numbers from 1
+            to 5 whatever it is.
         malformed: Share of calls without a readable answer.
     """
 
@@ -87,11 +91,11 @@ class Stage:
         calls = int(self._codes["call"].max()) + 1
         lost = (rng.random(calls) < world.malformed)[self._codes["call"]]
         grain = world.grain or 1e-9
-        rating = np.clip(np.round((3 + worth) / grain) * grain, 1, 5)
+        rating = np.clip(np.round(MIDDLE + worth), 1, 5)
         rank, tied = _ranked(np.round(worth / grain), self._codes["call"])
         kept = {kind: mask & ~lost for kind, mask in self._kind.items()}
         return self.slots.with_columns(
-            rating=_where(kept["rate"], np.round(rating)),
+            rating=_where(kept["rate"], rating),
             decision=_where(kept["decide"], (worth > 0).astype(np.float64)),
             rank=_where(kept["rank"], rank),
             tied=pl.Series(tied & kept["rank"]),
@@ -113,7 +117,7 @@ class Stage:
             codes = self._codes[name]
             worth += (rng.normal(size=int(codes.max()) + 1) * sd)[codes]
         graded = self._stratum > 0
-        worth += np.where(graded, (2.5 - self._stratum) * world.step, 0.0)
+        worth += np.where(graded, (MIDDLE_STRATUM - self._stratum) * world.step, 0.0)
         for levels in self._levels.values():
             worth += np.array([world.groups.get(level, 0.0) for level in levels])
         return worth + world.first * self._first

@@ -48,7 +48,8 @@ class Specified:
     """A specification applied to the rows of a cell.
 
     Attributes:
-        model: The mixed model, laid out; None where no term repeats or nothing can be fitted.
+        model: The mixed model, laid out; None where no term repeats, nothing can be fitted, or it was left behind in
+            the process that fitted it.
         trouble: Why there is none, in words.
         formula: What was fitted.
     """
@@ -115,9 +116,9 @@ def contrast_rows(
     found = {} if fit is None else {row["term"]: row for row in fit.rows()}
     notes = list(fit.notes) if fit is not None else [trouble]
     suffix = "_satterthwaite" if specification == "evenhand" else ""
-    for factor, group in cell.groups:
+    for factor, group in cell.compared:
         row = found.get(f"{factor}{group}")
-        told = [*notes] if row else [*notes, f"{factor} {group} is not identified here"]
+        told = [*notes] if row else [*notes, cell.why_not(factor, group)]
         estimated = row is not None and row["std_error"] is not None
         yield Row(
             estimand,
@@ -154,7 +155,7 @@ def clustered_rows(cell: Cell, rows: pl.DataFrame, *, model: str = POOLED) -> It
         found, note, n = {}, problem.what, 0
     else:
         found, note, n = {row["term"]: row for row in fit.rows()}, "; ".join(fit.notes), fit.n
-    for factor, group in cell.groups:
+    for factor, group in cell.compared:
         row = found.get(f"{factor}{group}", {})
         yield Row(
             "contrast",
@@ -171,7 +172,7 @@ def clustered_rows(cell: Cell, rows: pl.DataFrame, *, model: str = POOLED) -> It
             p_value=row.get("p_value"),
             n=n,
             method=f"least squares, errors clustered on the {cluster}; {UNITS[cell.format]}",
-            note=note if row else f"{note}; {factor} {group} is not identified here".removeprefix("; "),
+            note=note if row else f"{note}; {cell.why_not(factor, group)}".removeprefix("; "),
         )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evenhand.analysis.focal import FACTORS
+from evenhand.analysis.readings import joined
 from evenhand.errors import InputError
 from evenhand.statistics import fit_clustered, fit_mixed
 
@@ -183,8 +184,3 @@ def _determines(rows: pl.DataFrame, column: str, other: str) -> bool:
     """Whether a level of a column goes with one level of the other."""
     known = rows.select(column, other).drop_nulls().unique()
     return known.height == known[column].n_unique()
-
-
-def joined(*notes: str) -> str:
-    """Notes one after the other, each once."""
-    return "; ".join(dict.fromkeys(note for note in notes if note))

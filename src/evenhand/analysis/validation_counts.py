@@ -18,9 +18,6 @@ from evenhand.statistics import equivalence, wilson_interval
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-GROUPS: Mapping[str, float] = {"Black": -0.15, "Female": 0.10}
-"""Latent effects that are planted where a scenario plants any."""
-
 _SIZE_ALPHA = 0.05
 _Z = 1.96
 
@@ -31,7 +28,7 @@ class Validation:
 
     Attributes:
         contrasts: One row a scenario, specification and format: columns scenario, specification, format, audits,
-            contrasts, rejections, rejections_low, rejections_high (share of audits with a rejection in the planned
+            contrasts, rejections, rejections_low, rejections_high (share of audits with a rejection in any planned
             family, the same for all formats, and its Wilson interval), coverage, coverage_low, coverage_high (of the
             95% intervals), tost, tost_low, tost_high (share of equivalence tests that reject at a margin as large
             as the truth; null where nothing was planted), error_ratio (mean standard error over the SD of estimates),
@@ -46,17 +43,16 @@ class Validation:
     recovery: pl.DataFrame
 
 
-def count_contrasts(rows: pl.DataFrame, *, q: float, planted: Collection[str]) -> pl.DataFrame:
+def count_contrasts(rows: pl.DataFrame, *, planted: Mapping[str, Collection[str]]) -> pl.DataFrame:
     """Count rejections, coverage and sizes over audits; columns as `Validation` says.
 
     Args:
         rows: One row an audit, specification and planned contrast.
-        q: The level of the family.
-        planted: The scenarios in which the groups of `GROUPS` were given effects.
+        planted: By scenario, the groups that were given effects.
     """
     truth = rows.group_by("scenario", "domain", "format", "group").agg(truth=pl.col("raw").mean())
     rows = rows.join(truth, on=["scenario", "domain", "format", "group"], maintain_order="left")
-    families = rows.group_by("scenario", "specification", "audit").agg(rejected=(pl.col("q") < q).any())
+    families = rows.group_by("scenario", "specification", "audit").agg(pl.col("rejected").any())
     counted = families.group_by("scenario", "specification").agg(pl.col("rejected").sum(), n=pl.len())
     rejections = {(s, p): (k, n) for s, p, k, n in counted.iter_rows()}
     found: list[dict[str, Any]] = []
@@ -74,7 +70,7 @@ def count_contrasts(rows: pl.DataFrame, *, q: float, planted: Collection[str]) -
                 "contrasts": told.height,
                 **_share("rejections", rejected, families_drawn),
                 **_share("coverage", int(covers), told.height),
-                **_tost_size(part if scenario in planted else part.clear()),
+                **_tost_size(part.filter(pl.col("group").is_in(list(planted[scenario])))),
                 **_errors(part),
             }
         )
@@ -83,6 +79,8 @@ def count_contrasts(rows: pl.DataFrame, *, q: float, planted: Collection[str]) -
 
 def count_recovered(rows: pl.DataFrame) -> pl.DataFrame:
     """What the planted control recovered, by size; columns as `Validation` says."""
+    if rows.is_empty():
+        return rows
     found: list[dict[str, Any]] = []
     for key, drawn in rows.group_by("scenario", "interval", "size", maintain_order=True):
         part = drawn.drop_nulls(["low", "high"])
@@ -113,10 +111,10 @@ def _share(name: str, count: int, n: int) -> dict[str, float | None]:
 
 
 def _tost_size(part: pl.DataFrame) -> dict[str, float | None]:
-    """The share of equivalence tests that reject at a margin as large as the truth, of groups that were given one."""
+    """The share of equivalence tests that reject at a margin as large as the truth, of groups that have an effect."""
     tested = [
         equivalence(row["estimate"], row["std_error"], abs(row["truth"]), df=row["df"] or np.inf).p_value < _SIZE_ALPHA
-        for row in part.filter(pl.col("group").is_in(list(GROUPS)), pl.col("std_error") > 0).iter_rows(named=True)
+        for row in part.filter(pl.col("std_error") > 0).iter_rows(named=True)
     ]
     return _share("tost", sum(tested), len(tested))
 

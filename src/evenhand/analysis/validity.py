@@ -10,18 +10,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from evenhand.analysis.rows import Row, as_frame
+from evenhand.seeds import generator
 from evenhand.statistics.proportions import equal_shares_p, wilson_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import numpy as np
+
 UNANSWERED = ("refused", "malformed", "no_answer", "error", "missing")
 FACTORS = ("race", "gender")
 _KEY = ("model", "arm", "domain", "task")
+_UNIT = ("unit_id", "epoch", "wording_variant")
+"""What was asked once of a respondent in an arm."""
 NOT_IDENTIFIED = "not identified: each unit holds several levels, so all are lost together"
 
 
@@ -29,7 +33,8 @@ def unanswered_by_group(outcomes: pl.DataFrame, *, factors: Sequence[str] = FACT
     """Shares of units refused, malformed, without an answer, failed and missing, by level of each factor.
 
     Args:
-        outcomes: One row a slot, with model, arm, domain, task, unit_id, epoch, position, status and the factors.
+        outcomes: One row a slot, with model, arm, domain, task, unit_id, epoch, wording_variant, position, status and
+            the factors.
         factors: Columns to compare by.
         seed: Of the permutation tests.
 
@@ -37,10 +42,10 @@ def unanswered_by_group(outcomes: pl.DataFrame, *, factors: Sequence[str] = FACT
         Tidy rows: estimand `share_<status>`, term the factor, group the level; n counts units. The p value is of the
         test that all levels have the same share and stands at each of them.
     """
-    rng = np.random.default_rng(seed)
+    rng = generator("unanswered", seed)
     rows: list[Row] = []
     for key, part in outcomes.group_by(_KEY, maintain_order=True):
-        model, arm, domain, task = map(str, key)
+        model, arm, domain, task = ("" if value is None else str(value) for value in key)
         head = Row("", model=model, arm=arm, domain=domain, format=task)
         for factor in factors:
             levels = [str(level) for level in part[factor].unique(maintain_order=True).drop_nulls()]
@@ -52,12 +57,12 @@ def unanswered_by_group(outcomes: pl.DataFrame, *, factors: Sequence[str] = FACT
 def _factor_rows(
     part: pl.DataFrame, factor: str, levels: Sequence[str], head: Row, rng: np.random.Generator
 ) -> Iterator[Row]:
-    units = part.group_by("unit_id", "epoch").agg(
+    units = part.group_by(_UNIT).agg(
         pl.col("status").first(), pl.col(factor).first(), pl.col(factor).n_unique().alias("levels")
     )
     identified = units["levels"].max() == 1
     # Where a unit holds several levels, a unit counts once for each level it holds.
-    held = units if identified else part.unique(["unit_id", "epoch", factor])
+    held = units if identified else part.unique([*_UNIT, factor])
     found: dict[tuple[str, str], int] = {
         (level, status): count for level, status, count in held.group_by(factor, "status").len().iter_rows()
     }

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from evenhand.analysis.detection import detectable
+from evenhand.analysis.families import correct_families
 from evenhand.analysis.focal import FACTORS, UNITS
+from evenhand.analysis.readings import joined
 from evenhand.analysis.rows import Row, as_frame
 from evenhand.analysis.specifications import POOLED, SPECIFICATIONS, contrast_rows
 from evenhand.seeds import generator
 from evenhand.statistics import (
-    correct,
     equivalence,
-    minimum_detectable_effect,
     within_blocks,
 )
 
@@ -28,11 +29,14 @@ if TYPE_CHECKING:
 
     from evenhand.analysis.focal import Cell
     from evenhand.analysis.material import Material
+    from evenhand.analysis.setting import Setting
     from evenhand.analysis.specifications import Specification
 
 DISPARITY, EQUIVALENT, NOT_RESOLVED = "disparity", "equivalent", "not_resolved"
 DECISIONS = ("decide", "tool_decide")
 SHUFFLES = 1_999
+MISSING = "missing"
+"""The status of what was not asked, or has no answer yet."""
 ALPHA = 0.05
 
 
@@ -52,13 +56,14 @@ class Status:
         conf_low: Lower end of the 95% interval.
         conf_high: Its upper end.
         p_value: Two-sided.
-        q_value: Corrected within the planned family.
+        q_value: Corrected within the family.
+        family: The family that it is corrected in.
         d: The estimate over the raw SD of the cell.
         unit: The format's unit.
         margin: Declared beforehand; None where there is none.
         tost_p: Of the equivalence test at the margin.
         bound: The far end of the 90% interval in size.
-        detectable: The smallest effect seen with 80% power at 5%, uncorrected.
+        detectable: The smallest effect seen with 80% power at 5%, uncorrected: `mde` of the block `floors`.
         said: The status in words, with the size it speaks of.
         note: What else a reader must know.
     """
@@ -75,6 +80,7 @@ class Status:
     conf_high: float | None
     p_value: float | None
     q_value: float | None
+    family: str
     d: float | None
     unit: str
     margin: float | None
@@ -91,28 +97,29 @@ def planned_contrasts(material: Material) -> pl.DataFrame:
     Returns:
         Tidy rows: estimand `contrast`, one for each cell of the family and group.
     """
-    return as_frame(_corrected(_planned(material, "evenhand")))
+    return as_frame(_corrected(_planned(material, "evenhand"), material.setting))
 
 
 def contrasts(material: Material) -> pl.DataFrame:
     """Every primary contrast: both specifications, pooled and by respondent, in units and in SDs.
 
-    Pooled rows of planned cells are corrected together within their specification; others have no q value.
+    Pooled rows of planned cells are corrected within their family and specification; others have no q value.
 
     Returns:
         Tidy rows: estimands `contrast` and `contrast_d`.
     """
     rows: list[Row] = []
     for specification in SPECIFICATIONS:
-        rows += _corrected(_planned(material, specification))
-        beside = [cell for cell in material.cells if cell not in material.planned]
-        rows += [row for cell in beside for row in _of_cell(material, cell, specification, POOLED)]
+        planned = _corrected(_planned(material, specification), material.setting)
+        corrected = {(row.domain, row.format, row.term, row.group): row for row in planned}
         for cell in material.cells:
-            if len(cell.models) > 1:
-                for model in cell.models:
-                    rows += _of_cell(material, cell, specification, model)
-    spreads = {(cell.domain, cell.format): cell.sd for cell in material.cells}
-    return as_frame([*rows, *_standardised(rows, spreads)])
+            own = list(_of_cell(material, cell, specification, POOLED))
+            if cell in material.planned:
+                own = [corrected[row.domain, row.format, row.term, row.group] for row in own]
+            for model in cell.models if len(cell.models) > 1 else ():
+                own += _of_cell(material, cell, specification, model)
+            rows += [*own, *_standardised(own, cell.sd)]
+    return as_frame(rows)
 
 
 def left_out(material: Material) -> pl.DataFrame:
@@ -206,17 +213,27 @@ def statuses(material: Material) -> list[Status]:
 def scope(material: Material) -> dict[str, list[str]]:
     """What the planned contrasts cover: models, domains, formats, wordings and groups. They certify no other."""
     cells = material.planned
+    missing = sum(int(cell.left_out.filter(pl.col("status") == MISSING)["n"].sum()) for cell in cells)
+    asked = sum(cell.rows.height + int(cell.left_out["n"].sum()) for cell in cells)
+    one = sorted({f"{cell.domain} {cell.format}: {factor}" for cell in cells for factor in _with_one_level(cell)})
     return {
         "models": sorted({model for cell in cells for model in cell.models}),
         "domains": list(dict.fromkeys(cell.domain for cell in cells)),
-        "formats": list(dict.fromkeys(f"{cell.format}, {cell.mode}" for cell in cells)),
+        "formats": list(dict.fromkeys(f"{cell.format} ({cell.mode})" for cell in cells)),
         "wordings": sorted({str(value) for cell in cells for value in cell.rows["wording_variant"].unique()}),
         "groups": list(
             dict.fromkeys(
-                f"{group} against {cell.references[factor]}" for cell in cells for factor, group in cell.groups
+                f"{group} against {cell.references[factor]}" for cell in cells for factor, group in cell.compared
             )
         ),
+        **({"not yet answered": [f"{missing:,} of {asked:,} slots"]} if missing else {}),
+        **({"one level alone, not compared": one} if one else {}),
     }
+
+
+def _with_one_level(cell: Cell) -> list[str]:
+    there = {factor for factor, _ in cell.compared}
+    return [factor for factor in FACTORS if factor not in there and cell.rows[factor].drop_nulls().n_unique() == 1]
 
 
 def as_records(found: Iterable[Status]) -> list[dict[str, object]]:
@@ -238,19 +255,18 @@ def _of_cell(material: Material, cell: Cell, specification: Specification, model
     return [replace(row, note="; ".join([row.note, *notes]).removeprefix("; ")) for row in rows]
 
 
-def _corrected(rows: list[Row]) -> list[Row]:
-    """BH within the rows; a missing p stays missing, and is counted."""
-    found = correct([row.p_value for row in rows])
-    told = f"{found.missing} of {len(rows)} planned contrasts have no p value" if found.missing else ""
-    return [
-        replace(row, q_value=q, note="; ".join(part for part in (row.note, told) if part))
-        for row, q in zip(rows, found.values, strict=True)
-    ]
+def _corrected(rows: list[Row], setting: Setting) -> list[Row]:
+    """BH within each family; a missing p stays missing, and is counted."""
+    found = correct_families(setting, [row.format for row in rows], [row.p_value for row in rows])
+    corrected: list[Row] = []
+    for row, tested in zip(rows, found, strict=True):
+        told = f"{tested.missing} of {tested.tests} planned contrasts have no p value" if tested.missing else ""
+        corrected.append(replace(row, q_value=tested.q_value, note=joined(row.note, told)))
+    return corrected
 
 
-def _standardised(rows: Sequence[Row], spreads: Mapping[tuple[str, str], float]) -> Iterator[Row]:
+def _standardised(rows: Sequence[Row], sd: float) -> Iterator[Row]:
     for row in rows:
-        sd = spreads[row.domain, row.format]
         if sd <= 0:
             yield replace(
                 Row("contrast_d", **{k: getattr(row, k) for k in ("term", "group", "domain", "format", "model")}),
@@ -272,17 +288,19 @@ def _status(row: Mapping[str, object], material: Material, sd: float) -> Status:
         for name in ("estimate", "std_error", "df", "conf_low", "conf_high", "p_value", "q_value")
     }
     estimate, error, q = numbers["estimate"], numbers["std_error"], numbers["q_value"]
-    margin = material.setting.margins.get(str(row["format"]))
+    margin = material.setting.margin(str(row["domain"]), str(row["format"]))
     unit = UNITS[str(row["format"])]
-    tost = bound = detectable = None
+    tost = bound = None
+    seen, _ = detectable(error, numbers["df"])
     if estimate is not None and error is not None:
         df = numbers["df"] or np.inf
         # Without a margin the bound alone is read; any margin gives the same interval.
         tested = equivalence(estimate, error, margin or 1.0, df=df)
-        bound, detectable = tested.bound, minimum_detectable_effect(error)
+        bound = tested.bound
         tost = tested.p_value if margin else None
     status = NOT_RESOLVED
-    if q is not None and q < material.setting.family.q:
+    family = material.setting.family_of(str(row["format"]))
+    if q is not None and family is not None and q < family.q:
         status = DISPARITY
     elif tost is not None and tost < ALPHA:
         status = EQUIVALENT
@@ -293,13 +311,14 @@ def _status(row: Mapping[str, object], material: Material, sd: float) -> Status:
         group=str(row["group"]),
         status=status,
         **numbers,
+        family=family.name if family is not None else "",
         d=estimate / sd if estimate is not None and sd > 0 else None,
         unit=unit,
         margin=margin,
         tost_p=tost,
         bound=bound,
-        detectable=detectable,
-        said=_said(status, numbers, margin, bound, detectable, unit),
+        detectable=seen,
+        said=_said(status, numbers, margin, bound, seen, unit),
         note=str(row["note"]),
     )
 
@@ -309,7 +328,7 @@ def _said(
     numbers: Mapping[str, float | None],
     margin: float | None,
     bound: float | None,
-    detectable: float | None,
+    seen: float | None,
     unit: str,
 ) -> str:
     """The status in words; each number is one of the row's."""
@@ -323,9 +342,9 @@ def _said(
         return f"survives correction; its size is {size} the margin of {margin:g} {unit}"
     if status == EQUIVALENT:
         return f"bounded at {bound:.3f} {unit}, inside the margin of {margin:g} declared beforehand"
-    if detectable is None:
-        return "not estimated: see the note"
-    if detectable == 0:
-        return "no answer varies, and nothing says what could have been seen"
+    if seen is None:
+        return "nothing says what could have been seen: see the note"
     against = f"; the margin is {margin:g}" if margin is not None else "; no margin was declared"
-    return f"neither found nor excluded: effects of {detectable:.3f} {unit} are seen with 80% power{against}"
+    return (
+        f"neither found nor excluded: effects of {seen:.3f} {unit} are seen with 80% power before correction{against}"
+    )

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from multiprocessing import get_context
-from os import cpu_count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -15,9 +13,13 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import polars as pl
 
 from evenhand.analysis.material import Material
+from evenhand.errors import InputError
+from evenhand.files import reason
+from evenhand.processes import cores, spawned, wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
+    from concurrent.futures import ProcessPoolExecutor
 
     from evenhand.analysis.material import FitKey, Fitted
     from evenhand.analysis.setting import Setting
@@ -76,18 +78,22 @@ def workers(material: Material, processes: int | None = None) -> Generator[Worke
         material: What is analysed.
         processes: How many; by default one a core, and none beside this one where there is little to do.
     """
-    wanted = processes or (1 if material.outcomes.height < WORTH_PROCESSES else cpu_count() or 1)
-    if wanted == 1:
+    count = wanted(processes, 1 if material.outcomes.height < WORTH_PROCESSES else cores())
+    if count == 1:
         yield Workers(material, None)
         return
     # A file that each of them maps costs less than sending every one the table.
-    with TemporaryDirectory(prefix="evenhand-") as folder:
+    with TemporaryDirectory(prefix="evenhand-", ignore_cleanup_errors=True) as folder:
         table = Path(folder) / "outcomes.arrow"
-        material.outcomes.write_ipc(table, compression="uncompressed")
-        pool = ProcessPoolExecutor(
-            wanted, mp_context=get_context("spawn"), initializer=_begin, initargs=(table, material.setting)
-        )
-        with pool:
+        try:
+            material.outcomes.write_ipc(table, compression="uncompressed")
+        except OSError as problem:
+            raise InputError(
+                f"the outcomes cannot be passed on to other processes ({reason(problem)})",
+                where=folder,
+                mend="Make room there, or use one process (--processes 1)",
+            ) from problem
+        with spawned(count, _begin, (table, material.setting)) as pool:
             yield Workers(material, pool)
 
 

@@ -13,8 +13,6 @@ from evenhand.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    import polars as pl
-
     from evenhand.analysis.blocks import Analysis
     from evenhand.analysis.verdict import Status
 
@@ -25,14 +23,20 @@ if TYPE_CHECKING:
     "--margin",
     "margins",
     multiple=True,
-    metavar="FORMAT=SIZE",
+    metavar="[DOMAIN/]FORMAT=SIZE",
     help="An equivalence margin, for a file without a study; a run has its study's.",
 )
 @click.option("--reference", "references", multiple=True, metavar="FACTOR=LEVEL", help="A reference level, for a file.")
 @click.option("--seed", type=int, help="Seed of what is drawn. [the study's]")
+@click.option("--processes", type=click.IntRange(min=1), help="Processes. [one a core, where it is worth it]")
 @json_option
 def analyse(
-    target: Path, margins: tuple[str, ...], references: tuple[str, ...], seed: int | None, as_json: bool
+    target: Path,
+    margins: tuple[str, ...],
+    references: tuple[str, ...],
+    seed: int | None,
+    processes: int | None,
+    as_json: bool,
 ) -> int:
     """Answer every question that the arms of RUN, or outcomes in FILE, allow; results are kept in the run."""
     from evenhand import study
@@ -46,7 +50,8 @@ def analyse(
             margins=sizes or None,
             references=pairs(references, "--reference") or None,
             seed=seed,
-            progress=lambda name: step(f"Answering: {name.replace('_', ' ')}"),
+            processes=processes,
+            progress=lambda name: step(f"Answered: {name.replace('_', ' ')}"),
         )
     if as_json:
         print_json(_record(found))
@@ -55,115 +60,6 @@ def analyse(
     if files:
         print_files([files[-1]])
     return 0
-
-
-@click.command()
-@click.argument("name", metavar="[STUDY]", default="verdict")
-@click.option("--audits", type=click.IntRange(min=2), default=1000, show_default=True, help="Audits of each scenario.")
-@click.option("--respondents", type=click.IntRange(min=1), default=5, show_default=True, help="Respondents an audit.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of what is drawn.")
-@click.option("--scenario", "scenarios", default="*", show_default=True, help="Only scenarios that match this pattern.")
-@click.option("--processes", type=click.IntRange(min=1), help="Processes. [one a core]")
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="A CSV file for the table.")
-@json_option
-def validate(
-    name: str,
-    audits: int,
-    respondents: int,
-    seed: int,
-    scenarios: str,
-    processes: int | None,
-    out: Path | None,
-    as_json: bool,
-) -> int:
-    """Draw whole audits of STUDY with known effects and count how often its analysis is right."""
-    from evenhand import study
-    from evenhand.cli import progress
-    from evenhand.files import replace_file
-
-    with progress.steps(quiet=as_json) as step:
-        found = study.validate(
-            name,
-            audits=audits,
-            respondents=respondents,
-            seed=seed,
-            scenarios=scenarios,
-            processes=processes,
-            progress=lambda done: step(f"{done:,} audits") if done % 500 == 0 else None,
-        )
-    if out is not None:
-        replace_file(out, found.contrasts.write_csv(null_value="NA").encode())
-        replace_file(out.with_stem(f"{out.stem}-recovery"), found.recovery.write_csv(null_value="NA").encode())
-    if as_json:
-        print_json({"rows": found.contrasts.to_dicts(), "recovery": found.recovery.to_dicts()})
-    else:
-        _print_counts(found.contrasts)
-        _print_recovery(found.recovery)
-    return 0
-
-
-def _print_counts(rows: pl.DataFrame) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    from evenhand.cli.console import out
-
-    table = Table(
-        title="Simulated audits",
-        caption="Rejections: share of audits with any rejection in the planned family (at most 5% without effects).\n"
-        "Coverage: of 95% intervals, with its Monte Carlo interval. TOST: share that rejects at a margin as large as\n"
-        "the truth (at most 5%). SE ratio: mean standard error over the SD of estimates. Bias: largest, in SEs.",
-        caption_justify="left",
-    )
-    for column in ("scenario", "specification", "format"):
-        table.add_column(column)
-    for column in ("audits", "rejections", "coverage", "TOST", "SE ratio", "bias"):
-        table.add_column(column, justify="right")
-    for row in rows.to_dicts():
-        texts = (escape(row[name]) for name in ("scenario", "specification", "format"))
-        shares = (_share(row, name) for name in ("rejections", "coverage", "tost"))
-        table.add_row(*texts, f"{row['audits']:,}", *shares, _ratio(row["error_ratio"]), _ratio(row["bias"]))
-    out().print(table)
-
-
-def _print_recovery(rows: pl.DataFrame) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    from evenhand.cli.console import out
-
-    if rows.is_empty():
-        return
-    table = Table(
-        title="Planted control",
-        caption="Sizes, in within-cell SDs, are planted into the ranks of one domain, one an audit in turn.\n"
-        "Recovered: mean of the contrast after less before, with its Monte Carlo interval. Coverage: of each\n"
-        "kind of interval. Lost: audits whose ties leave no room for so large a size.",
-        caption_justify="left",
-    )
-    table.add_column("scenario")
-    table.add_column("interval")
-    for column in ("planted", "audits", "lost", "recovered", "coverage"):
-        table.add_column(column, justify="right")
-    for row in rows.to_dicts():
-        recovered = _ratio(row["mean"], 3)
-        if row["mean_low"] is not None:
-            recovered += f" \\[{row['mean_low']:.3f}, {row['mean_high']:.3f}]"
-        table.add_row(
-            escape(row["scenario"]), escape(row["interval"]), f"{row['size']:.2f}", f"{row['audits']:,}",
-            f"{row['lost']:,}", recovered, _share(row, "coverage"),
-        )  # fmt: skip
-    out().print(table)
-
-
-def _share(row: Mapping[str, Any], name: str) -> str:
-    if row[name] is None:
-        return "none"
-    return f"{row[name]:.1%} \\[{row[f'{name}_low']:.1%}, {row[f'{name}_high']:.1%}]"
-
-
-def _ratio(value: float | None, digits: int = 2) -> str:
-    return "none" if value is None else f"{value:.{digits}f}"
 
 
 def _size(text: str) -> float:
@@ -212,6 +108,13 @@ def _print_verdict(found: Analysis) -> None:
     if found.statuses:
         console.print(table)
     console.print(_headline(found.statuses), markup=False, soft_wrap=True)
+    if waiting := found.scope.get("not yet answered"):
+        told = (
+            f"Interim: {waiting[0]} of the planned cells have no answer yet. Statuses of an unfinished run are not for"
+        )
+        console.print(
+            f"{told} decisions: a look before the end is one that nobody planned.", markup=False, soft_wrap=True
+        )
     if found.statuses:
         covered = "; ".join(f"{name}: {', '.join(values)}" for name, values in found.scope.items())
         console.print(f"This speaks of {covered}. It certifies no other.", markup=False, soft_wrap=True)

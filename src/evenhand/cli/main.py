@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evenhand import __version__
-from evenhand.cli import analysing, collecting, fitting, looking, scoring, serving, studies
+from evenhand.cli import analysing, collecting, fitting, looking, scoring, serving, studies, validating
 from evenhand.cli.options import FAULT, INCOMPLETE
 from evenhand.cli.streams import Lasting
 from evenhand.errors import EvenhandError
@@ -100,7 +100,7 @@ for _command in (
     scoring.parse,
     scoring.score,
     analysing.analyse,
-    analysing.validate,
+    validating.validate,
     fitting.fit,
     studies.import_,
 ):

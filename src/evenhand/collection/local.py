@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 from contextlib import contextmanager
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import InputError
+from evenhand.processes import cores
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -78,7 +78,7 @@ def serve(
         raise InputError("there is no such file", where=str(path), mend="Name a GGUF file with --weights")
     _check_free(port)
     try:
-        server = library.Server(_parameters(library, port, path, alias, threads or _cores()))
+        server = library.Server(_parameters(library, port, path, alias, threads or cores()))
     except RuntimeError:
         raise InputError(
             "llama.cpp cannot load the model (its own messages are above)",
@@ -126,8 +126,3 @@ def _parameters(library: Any, port: int, path: Path, alias: str, threads: int) -
     settings.offline, settings.fit_params, settings.warmup = True, False, False
     settings.ui, settings.endpoint_slots, settings.verbosity = False, False, _ERRORS
     return settings
-
-
-def _cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
