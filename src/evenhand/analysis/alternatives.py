@@ -9,7 +9,7 @@ import polars as pl
 
 from evenhand.analysis.focal import UNITS
 from evenhand.analysis.rows import Row
-from evenhand.analysis.specifications import POOLED, contrast_rows
+from evenhand.analysis.specifications import POOLED, by_contrast, contrast_rows
 from evenhand.errors import InputError
 from evenhand.statistics import fit_rank_logit, lay_out_mixed
 from evenhand.statistics.formulas import parse_formula
@@ -51,10 +51,10 @@ def logit_rows(cell: Cell, pooled: Fitted) -> Iterator[Row]:
         for factor, group in cell.compared:
             yield replace(head, term=factor, group=group, method=method, note=problem.what)
         return
-    found = {row["term"]: row for row in fit.rows()}
+    found = by_contrast(cell, fit.rows())
     head = replace(head, n=fit.n, note="; ".join(fit.notes))
     for factor, group in cell.compared:
-        row = found.get(f"{factor}{group}")
+        row = found.get((factor, group))
         one = replace(head, term=factor, group=group, method=method)
         if row is None:
             yield replace(one, note=f"{cell.why_not(factor, group)}; {head.note}".removesuffix("; "))

@@ -10,7 +10,7 @@ In both, framings are fixed, and so are wordings where outcomes have none that i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.analysis.focal import FACTORS, UNITS
 from evenhand.analysis.rows import Row
@@ -113,11 +113,11 @@ def contrast_rows(
         trouble: Why there is no fit.
         estimand: What the rows are called.
     """
-    found = {} if fit is None else {row["term"]: row for row in fit.rows()}
+    found = {} if fit is None else by_contrast(cell, fit.rows())
     notes = list(fit.notes) if fit is not None else [trouble]
     suffix = "_satterthwaite" if specification == "evenhand" else ""
     for factor, group in cell.compared:
-        row = found.get(f"{factor}{group}")
+        row = found.get((factor, group))
         told = [*notes] if row else [*notes, cell.why_not(factor, group)]
         estimated = row is not None and row["std_error"] is not None
         yield Row(
@@ -139,6 +139,13 @@ def contrast_rows(
         )
 
 
+def by_contrast(cell: Cell, rows: Sequence[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+    """What an estimator says of each level, where the level is compared with the reference of the cell."""
+    found = {row["term"]: row for row in rows}
+    named = {(factor, group): found.get(f"{factor}{group}") for factor, group in cell.groups}
+    return {pair: row for pair, row in named.items() if row is not None}
+
+
 def clustered_rows(cell: Cell, rows: pl.DataFrame, *, model: str = POOLED) -> Iterator[Row]:
     """The contrasts by least squares, errors clustered on the bundle, or on the stimulus of singles.
 
@@ -154,9 +161,9 @@ def clustered_rows(cell: Cell, rows: pl.DataFrame, *, model: str = POOLED) -> It
     except InputError as problem:
         found, note, n = {}, problem.what, 0
     else:
-        found, note, n = {row["term"]: row for row in fit.rows()}, "; ".join(fit.notes), fit.n
+        found, note, n = by_contrast(cell, fit.rows()), "; ".join(fit.notes), fit.n
     for factor, group in cell.compared:
-        row = found.get(f"{factor}{group}", {})
+        row = found.get((factor, group), {})
         yield Row(
             "contrast",
             term=factor,
