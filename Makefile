@@ -21,6 +21,7 @@ study: setup
 	$(RUN) evenhand outcomes evenhand-study -o evenhand-study/outcomes.csv
 	$(RUN) evenhand status evenhand-study
 	$(RUN) evenhand check evenhand-study
+	$(RUN) evenhand analyse evenhand-study
 
 test: setup
 	$(RUN) pytest -q -n auto -m "not slow"
