@@ -9,7 +9,7 @@ export PYTHONUTF8 := 1
 # Compiled once here, not at the first run of every machine: an import of polars and numpy then takes a third of the time.
 export UV_COMPILE_BYTECODE := 1
 
-.PHONY: demo study test test-slow check format setup bench picture clean
+.PHONY: browser demo study test test-slow check format setup bench picture clean
 
 demo: setup
 	$(RUN) evenhand demo
@@ -34,6 +34,10 @@ check: setup
 	$(RUN) ruff check src tests benchmarks docs
 	$(RUN) pyright
 	$(RUN) lint-imports
+
+# Debian's chromium, for the test that opens the page; nothing where there is one.
+browser:
+	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }
 
 format: setup
 	$(RUN) ruff format src tests benchmarks docs

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evenhand.analysis.blocks import Analysis
+    from evenhand.analysis.comparison import Comparison
     from evenhand.analysis.scores import Scores
     from evenhand.analysis.validation_counts import Validation
     from evenhand.checking import Findings
@@ -462,6 +463,87 @@ def analyse(
         return found, []
     source = {"study": run.plan.name, "instrument": run.instrument.digest}
     return found, write_results(found, run.results, setting=setting, source=source)
+
+
+def compare(
+    first: Path,
+    second: Path,
+    *,
+    respondents: tuple[str, str] | None = None,
+    margins: Mapping[str, float] | None = None,
+    references: Mapping[str, str] | None = None,
+) -> Comparison:
+    """What changed from one run, or file of outcomes, to another, on the slots that both answered.
+
+    Args:
+        first: A run, or a file of outcomes; where both are runs, the terms are its study's.
+        second: The other.
+        respondents: One of each; by default those of one name are matched.
+        margins: As `analyse` has them, for files without a study.
+        references: The same.
+    """
+    from dataclasses import replace
+
+    from evenhand.analysis.comparison import compare as take_off
+    from evenhand.errors import InputError
+    from evenhand.runs import is_run, open_run
+    from evenhand.terms import of_file, of_run
+
+    if first.resolve() == second.resolve() and (respondents is None or len(set(respondents)) == 1):
+        raise InputError(
+            "both sides are the same answers", where=str(second), mend="Name two respondents: --model A --model B"
+        )
+    runs = [open_run(path) for path in (first, second) if is_run(path)]
+    terms = [of_run(run, margins, references, None) for run in runs] or [of_file(margins, references, None)]
+    setting = replace(terms[0], confounded={**terms[-1].confounded, **terms[0].confounded})
+    found = take_off(read_tables([first]), read_tables([second]), setting, respondents=respondents)
+    notes: list[str] = []
+    if len({run.instrument.digest for run in runs}) > 1:
+        digests = " and ".join(run.instrument.digest[:12] for run in runs)
+        notes.append(f"the instruments differ ({digests}): slots are matched by the ids of their applications")
+    if any((one.margins, one.families) != (setting.margins, setting.families) for one in terms):
+        notes.append("the studies declare other margins or families; those of the first count")
+    return replace(found, notes=(*notes, *found.notes))
+
+
+def report(
+    run: Run, *, processes: int | None = None, progress: Callable[[str], None] | None = None
+) -> tuple[Analysis, list[Path]]:
+    """Write the page, the figures, the tables and the summary of a run into its `report/`.
+
+    Args:
+        run: The run; it is analysed.
+        processes: As `analyse` has it.
+        progress: Called with each step, in words.
+
+    Returns:
+        What was found, and the files, the page first.
+
+    Raises:
+        InputError: The run is a copy that cannot be written.
+    """
+    from evenhand.checking import check_design
+    from evenhand.errors import InputError
+    from evenhand.files import make_folder
+    from evenhand.report.gathering import gather
+    from evenhand.report.writing import write_report
+
+    if not run.writable:
+        raise InputError("the run cannot be written", where=str(run.folder), mend="Copy it, and report on the copy")
+    make_folder(run.folder / "report")
+    analysis, _ = analyse(run.folder, processes=processes, progress=progress)
+    if progress is not None:
+        progress("page")
+    models = status(run)
+    findings = gather(
+        run,
+        analysis=analysis,
+        status=models,
+        accounting=account(run.plan, run.instrument, models=len(models.models)),
+        design=check_design(run.plan, run.instrument),
+        replies=replies(run),
+    )
+    return analysis, write_report(findings, run.folder / "report")
 
 
 def validate(

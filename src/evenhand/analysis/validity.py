@@ -25,7 +25,7 @@ UNANSWERED = ("refused", "malformed", "no_answer", "error", "missing")
 FACTORS = ("race", "gender")
 _KEY = ("model", "arm", "domain", "task")
 _UNIT = ("unit_id", "epoch", "wording_variant")
-"""What was asked once of a respondent in an arm."""
+"""What was asked once of a respondent in an arm; an instrument's unit has one wording, and its table no such column."""
 NOT_IDENTIFIED = "not identified: each unit holds several levels, so all are lost together"
 
 
@@ -33,8 +33,8 @@ def unanswered_by_group(outcomes: pl.DataFrame, *, factors: Sequence[str] = FACT
     """Shares of units refused, malformed, without an answer, failed and missing, by level of each factor.
 
     Args:
-        outcomes: One row a slot, with model, arm, domain, task, unit_id, epoch, wording_variant, position, status and
-            the factors.
+        outcomes: One row a slot, with model, arm, domain, task, unit_id, epoch, position, status, the factors, and
+            wording_variant where units have several.
         factors: Columns to compare by.
         seed: Of the permutation tests.
 
@@ -57,12 +57,13 @@ def unanswered_by_group(outcomes: pl.DataFrame, *, factors: Sequence[str] = FACT
 def _factor_rows(
     part: pl.DataFrame, factor: str, levels: Sequence[str], head: Row, rng: np.random.Generator
 ) -> Iterator[Row]:
-    units = part.group_by(_UNIT).agg(
+    unit = [name for name in _UNIT if name in part.columns]
+    units = part.group_by(unit).agg(
         pl.col("status").first(), pl.col(factor).first(), pl.col(factor).n_unique().alias("levels")
     )
     identified = units["levels"].max() == 1
     # Where a unit holds several levels, a unit counts once for each level it holds.
-    held = units if identified else part.unique([*_UNIT, factor])
+    held = units if identified else part.unique([*unit, factor])
     found: dict[tuple[str, str], int] = {
         (level, status): count for level, status, count in held.group_by(factor, "status").len().iter_rows()
     }

@@ -20,7 +20,7 @@ from evenhand.errors import InputError
 from evenhand.statistics import fit_clustered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from evenhand.analysis.focal import Cell
     from evenhand.analysis.material import Material
@@ -80,7 +80,7 @@ def tool_effects(material: Material) -> pl.DataFrame:
     return as_frame(rows)
 
 
-def paired(asked: pl.DataFrame, base: pl.DataFrame, *, bundled: bool) -> pl.DataFrame:
+def paired(asked: pl.DataFrame, base: pl.DataFrame, *, bundled: bool, key: Sequence[str] | None = None) -> pl.DataFrame:
     """The rows of `asked` whose application the same respondent also answered in `base`, `y` the difference of scores.
 
     A single is the same application where its stimulus is; a slot, where the whole bundle and its order are.
@@ -89,13 +89,24 @@ def paired(asked: pl.DataFrame, base: pl.DataFrame, *, bundled: bool) -> pl.Data
         asked: Rows of a cell.
         base: Rows of the cell that is taken off; repeated answers are averaged.
         bundled: Whether slots of a call are scored together.
+        key: The columns that say what the same application is, where unit ids do not.
     """
-    key = ["model", "stimulus", *(["unit_id", "position"] if bundled else [])]
+    key = list(key or ["model", "stimulus", *(["unit_id", "position"] if bundled else [])])
     other = base.group_by(key).agg(base=pl.col("y").mean())
     return asked.join(other, on=key, how="inner", maintain_order="left").with_columns(y=pl.col("y") - pl.col("base"))
 
 
-def interaction_rows(cell: Cell, shared: pl.DataFrame, estimand: str, what: str, model: str) -> Iterator[Row]:
+def interaction_rows(
+    cell: Cell,
+    shared: pl.DataFrame,
+    estimand: str,
+    what: str,
+    model: str,
+    *,
+    clustered: str = "",
+    matched: str = "same application and respondent",
+    unshared: str = _NONE_SHARED,
+) -> Iterator[Row]:
     """The contrasts of paired differences in both manners.
 
     Args:
@@ -104,25 +115,27 @@ def interaction_rows(cell: Cell, shared: pl.DataFrame, estimand: str, what: str,
         estimand: What the rows are called.
         what: What was taken from what.
         model: The respondent.
+        clustered: What the rows with clustered errors are called, where not as the others.
+        matched: What the two answers of a difference share.
+        unshared: What is said where there is no difference.
     """
     differences = replace(cell, rows=shared)
     if shared.is_empty():
-        for factor, group in cell.groups:
+        for factor, group in cell.compared:
             head = Row(estimand, term=factor, group=group, domain=cell.domain, format=cell.format, model=model)
-            yield replace(head, method=what, note=_NONE_SHARED)
+            yield replace(head, method=what, note=unshared)
         return
     specified = specify(differences, shared, "evenhand")
     fit = specified.model.fit() if specified.model else None
     rows = [
         *contrast_rows(differences, fit, "evenhand", model=model, trouble=specified.trouble, estimand=estimand),
-        *clustered_rows(differences, shared, model=model),
+        *(replace(row, estimand=clustered or estimand) for row in clustered_rows(differences, shared, model=model)),
     ]
     alike = "both ways were answered alike" if shared["y"].n_unique() == 1 and shared["y"][0] == 0 else ""
     for row in rows:
         yield replace(
             row,
-            estimand=estimand,
-            method=f"{what}, same application and respondent; {row.method}",
+            method=f"{what}, {matched}; {row.method}",
             note=joined(row.note, alike),
         )
 

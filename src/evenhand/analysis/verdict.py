@@ -59,6 +59,7 @@ class Status:
         q_value: Corrected within the family.
         family: The family that it is corrected in.
         d: The estimate over the raw SD of the cell.
+        sd: That SD, in the format's unit.
         unit: The format's unit.
         margin: Declared beforehand; None where there is none.
         tost_p: Of the equivalence test at the margin.
@@ -82,6 +83,7 @@ class Status:
     q_value: float | None
     family: str
     d: float | None
+    sd: float
     unit: str
     margin: float | None
     tost_p: float | None
@@ -313,6 +315,7 @@ def _status(row: Mapping[str, object], material: Material, sd: float) -> Status:
         **numbers,
         family=family.name if family is not None else "",
         d=estimate / sd if estimate is not None and sd > 0 else None,
+        sd=sd,
         unit=unit,
         margin=margin,
         tost_p=tost,

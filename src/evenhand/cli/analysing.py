@@ -54,9 +54,9 @@ def analyse(
             progress=lambda name: step(f"Answered: {name.replace('_', ' ')}"),
         )
     if as_json:
-        print_json(_record(found))
+        print_json(analysis_record(found))
         return 0
-    _print_verdict(found)
+    print_verdict(found)
     if files:
         print_files([files[-1]])
     return 0
@@ -69,7 +69,8 @@ def _size(text: str) -> float:
         raise InputError(f"{text!r} is no number", where="--margin", mend="Write it as rate=0.09") from None
 
 
-def _record(found: Analysis) -> dict[str, Any]:
+def analysis_record(found: Analysis) -> dict[str, Any]:
+    """An analysis as `--json` prints it."""
     from evenhand.analysis.verdict import as_records
 
     return {
@@ -79,7 +80,8 @@ def _record(found: Analysis) -> dict[str, Any]:
     }
 
 
-def _print_verdict(found: Analysis) -> None:
+def print_verdict(found: Analysis) -> None:
+    """The planned contrasts with their statuses, what the instrument was shown to see, and what that covers."""
     from rich.markup import escape
     from rich.table import Table
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from math import isfinite
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evenhand.cli.asking import (
+    Command,
     make_respondents,
     model_options,
     named_models,
@@ -17,6 +19,81 @@ from evenhand.cli.asking import (
 )
 from evenhand.cli.options import INCOMPLETE, json_option, out_option, print_json, run_argument
 from evenhand.errors import CollectionError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evenhand.collection.models import Respondent
+    from evenhand.runs import Run
+    from evenhand.study import Part
+
+
+def _amount(_context: click.Context, _option: click.Parameter, dollars: float | None) -> float | None:
+    if dollars is not None and not isfinite(dollars):
+        raise InputError(f"{dollars} is no amount", where="--budget", mend="Give US dollars, or leave it away")
+    return dollars
+
+
+def conduct_options(command: Command) -> Command:
+    """The options that say how units are asked and what that may cost."""
+    for option in reversed(
+        (
+            click.option(
+                "--epochs", type=click.IntRange(min=1), help="Repetitions of each unit, in place of the study's."
+            ),
+            click.option(
+                "--max-connections",
+                type=click.IntRange(min=1),
+                default=20,
+                show_default=True,
+                help="Requests at once, a model.",
+            ),
+            click.option(
+                "--timeout", type=click.IntRange(min=1), default=600, show_default=True, help="Seconds a request."
+            ),
+            click.option(
+                "--max-retries",
+                type=click.IntRange(min=0),
+                default=4,
+                show_default=True,
+                help="Retries of a request that failed.",
+            ),
+            click.option(
+                "--preflight",
+                type=click.IntRange(min=0),
+                default=3,
+                show_default=True,
+                help="Units of each format to look at before the rest; 0 for none.",
+            ),
+            click.option(
+                "--batch",
+                type=click.IntRange(min=2),
+                metavar="SIZE",
+                help="Send batches of this size through the provider's batch mode.",
+            ),
+            price_option,
+            click.option(
+                "--budget",
+                type=click.FloatRange(min=0),
+                callback=_amount,
+                help="US dollars that the whole run may cost.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def standing(
+    opened: Run, respondents: Sequence[Respondent], *, part: Part | None = None, prices: Path | None = None
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """How far the models that were asked are, and why units of theirs stand as errors."""
+    from evenhand import study
+
+    asked = {respondent.id for respondent in respondents}
+    found = study.status(opened, part=part, prices=prices)
+    rows, errors = ([row for row in rows if row["model"] in asked] for rows in (found.models, found.errors))
+    return rows, errors
 
 
 @click.command()
@@ -57,29 +134,7 @@ def demo(out: Path, boot: int, as_json: bool) -> int:
 @run_argument
 @model_options
 @part_options
-@click.option("--epochs", type=click.IntRange(min=1), help="Repetitions of each unit, in place of the study's.")
-@click.option(
-    "--max-connections", type=click.IntRange(min=1), default=20, show_default=True, help="Requests at once, a model."
-)
-@click.option("--timeout", type=click.IntRange(min=1), default=600, show_default=True, help="Seconds a request.")
-@click.option(
-    "--max-retries", type=click.IntRange(min=0), default=4, show_default=True, help="Retries of a request that failed."
-)
-@click.option(
-    "--preflight",
-    type=click.IntRange(min=0),
-    default=3,
-    show_default=True,
-    help="Units of each format to look at before the rest; 0 for none.",
-)
-@click.option(
-    "--batch",
-    type=click.IntRange(min=2),
-    metavar="SIZE",
-    help="Send batches of this size through the provider's batch mode.",
-)
-@price_option
-@click.option("--budget", type=click.FloatRange(min=0), help="US dollars that the whole run may cost.")
+@conduct_options
 @json_option
 def run(
     folder: Path,
@@ -107,8 +162,6 @@ def run(
     from evenhand.collection.asker import Conduct
     from evenhand.runs import open_run
 
-    if budget is not None and not isfinite(budget):
-        raise InputError(f"{budget} is no amount", where="--budget", mend="Give US dollars, or leave it away")
     opened = open_run(folder)
     respondents = named_models(
         models, arguments, label, config, otherwise=opened.plan.models, reasoning=reasoning_models
@@ -130,14 +183,12 @@ def run(
             )
     except CollectionError as error:
         stopped = error
-    asked = {respondent.id for respondent in respondents}
-    found = study.status(opened, part=part, prices=prices)
-    rows = [row for row in found.models if row["model"] in asked]
+    rows, errors = standing(opened, respondents, part=part, prices=prices)
     if as_json:
         print_json({"models": rows})
     else:
         console.print_status(rows)
-        console.print_errors([row for row in found.errors if row["model"] in asked])
+        console.print_errors(errors)
     if stopped:
         raise stopped
     return 0 if all(row["final"] == row["units"] for row in rows) else INCOMPLETE

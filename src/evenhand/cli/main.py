@@ -16,7 +16,19 @@ from typing import TYPE_CHECKING
 import click
 
 from evenhand import __version__
-from evenhand.cli import analysing, collecting, fitting, looking, scoring, serving, studies, validating
+from evenhand.cli import (
+    analysing,
+    auditing,
+    collecting,
+    comparing,
+    fitting,
+    looking,
+    reporting,
+    scoring,
+    serving,
+    studies,
+    validating,
+)
 from evenhand.cli.options import FAULT, INCOMPLETE
 from evenhand.cli.streams import Lasting
 from evenhand.errors import EvenhandError
@@ -87,6 +99,7 @@ def commands() -> None:
 
 for _command in (
     collecting.demo,
+    auditing.audit,
     studies.build,
     studies.check,
     collecting.cost,
@@ -100,6 +113,8 @@ for _command in (
     scoring.parse,
     scoring.score,
     analysing.analyse,
+    reporting.report,
+    comparing.compare,
     validating.validate,
     fitting.fit,
     studies.import_,

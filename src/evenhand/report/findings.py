@@ -1,0 +1,58 @@
+"""What a report is made from, gathered by `study`; nothing here is computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evenhand.analysis.blocks import Analysis
+    from evenhand.report.replies import ReplyBook
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """A run, as a report tells of it.
+
+    Attributes:
+        study: The study's name.
+        folder: The run's folder, as the commands name it.
+        digest: Of the instrument.
+        analysis: Blocks, statuses and scope.
+        models: A row a respondent: counts of units, tokens, what the provider says it served.
+        arms: A row a respondent and arm: counts of units by status.
+        deviations: Where calls parted from what was asked for.
+        accounting: Units, slots, requests and observations, by arm and in all.
+        checks: Composition of every arm: arm, contrast, factor, status, pattern.
+        problems: What a check of the design found.
+        notes: What it says a reader should know.
+        collected: The first and the last request, ISO 8601 in UTC; empty where nothing was asked.
+        versions: Versions of packages, by name.
+        replies: Prompts and replies to browse.
+        setting: The terms of the analysis: margins, families, seed.
+    """
+
+    study: str
+    folder: str
+    digest: str
+    analysis: Analysis
+    models: Sequence[Mapping[str, Any]]
+    arms: Sequence[Mapping[str, Any]]
+    deviations: Sequence[Mapping[str, Any]]
+    accounting: Mapping[str, Any]
+    checks: Sequence[Mapping[str, Any]]
+    problems: Sequence[str]
+    notes: Sequence[str]
+    collected: tuple[str, ...]
+    versions: Mapping[str, str]
+    replies: ReplyBook
+    setting: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def rows(self, block: str, **wanted: object) -> list[dict[str, Any]]:
+        """Rows of a block with these values; none where the analysis has no such block."""
+        table = self.analysis.blocks.get(block)
+        if table is None:
+            return []
+        return [row for row in table.to_dicts() if all(row[name] == value for name, value in wanted.items())]

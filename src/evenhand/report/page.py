@@ -1,0 +1,124 @@
+"""The page: one file that opens from disk without a network. All text of models is data in it, never markup."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from evenhand.report import words
+from evenhand.report.tables import ROBUSTNESS
+from evenhand.report.theme import config
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evenhand.analysis.verdict import Status
+    from evenhand.report.figures import Figure
+    from evenhand.report.findings import Findings
+    from evenhand.report.tables import Table
+
+SECTIONS = {
+    "verdict": "Verdict",
+    "instrument": "Instrument",
+    "results": "Results",
+    "robustness": "Robustness",
+    "replies": "Replies",
+    "methods": "Methods",
+}
+_PLACES = {
+    "instrument": ("recovery",),
+    "results": ("contrasts", "audit", "recognition"),
+    "robustness": ("shifts",),
+}
+
+
+def render(findings: Findings, figures: Sequence[Figure], tables: Mapping[str, Table]) -> str:
+    """The page as HTML."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("evenhand.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    parts: Any = environment.get_template("parts.html").module
+    drawn = {figure.name: figure for figure in figures}
+    page = environment.get_template("page.html")
+    return page.render(
+        findings=findings,
+        audited=words.audited(findings),
+        headline=words.headline(findings.analysis.statuses),
+        largest=words.largest_disparity(findings.analysis.statuses),
+        no_fairness=words.NO_FAIRNESS,
+        warnings=words.warnings(findings),
+        floors=words.floors(findings.analysis.statuses),
+        covered=words.covered(findings),
+        grid=grid(findings.analysis.statuses),
+        marks=words.MARKS,
+        words=words.STATUS_WORDS,
+        sections=[{"id": name, "title": title} for name, title in SECTIONS.items()],
+        placed={place: [drawn[name] for name in names if name in drawn] for place, names in _PLACES.items()},
+        tables=tables,
+        robustness_tables=ROBUSTNESS,
+        commands=commands(findings),
+        draw=parts.draw,
+        sheet=parts.sheet,
+        css=Markup(_read("page.css")),
+        js=Markup(_read("page.js")),
+        vega=Markup(_vega()),
+        data=Markup(embedded(_data(findings, figures))),
+    )
+
+
+def grid(statuses: Sequence[Status]) -> dict[str, Any]:
+    """Statuses by domain and format (rows) and group (columns)."""
+    groups = list(dict.fromkeys(status.group for status in statuses))
+    by_place = {(status.domain, status.format, status.group): status for status in statuses}
+    rows: list[dict[str, Any]] = []
+    for domain, format in dict.fromkeys((status.domain, status.format) for status in statuses):
+        cells: list[dict[str, str]] = []
+        for group in groups:
+            status = by_place.get((domain, format, group))
+            name = status.status if status else ""
+            cells.append(
+                {
+                    "status": name,
+                    "mark": words.MARKS.get(name, ""),
+                    "word": words.STATUS_WORDS.get(name, ""),
+                    "said": status.said if status else "",
+                }
+            )
+        rows.append({"label": f"{domain}, {format}", "cells": cells})
+    return {"groups": groups, "rows": rows}
+
+
+def commands(findings: Findings) -> list[str]:
+    """How to make the numbers again from the run alone."""
+    return [f"evenhand {verb} {findings.folder}" for verb in ("check", "status", "analyse", "report")]
+
+
+def embedded(content: object) -> str:
+    """JSON that may stand in a script element: nothing in it can end the element or begin another."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    escapes = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+    return "".join(escapes.get(mark, mark) for mark in text)
+
+
+def _data(findings: Findings, figures: Sequence[Figure]) -> dict[str, Any]:
+    return {
+        "figures": {figure.name: dict(figure.spec) for figure in figures},
+        "config": {mode: config(mode) for mode in ("light", "dark")},
+        "replies": {"lines": findings.replies.lines, "rows": findings.replies.rows},
+    }
+
+
+def _read(name: str) -> str:
+    return (files("evenhand.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _vega() -> str:
+    """Vega, Vega-Lite and Vega-Embed in one script, of the version that also draws the files."""
+    converter: Any = importlib.import_module("vl_convert")
+    bundle: str = converter.javascript_bundle()
+    return bundle.replace("</script", "<\\/script")

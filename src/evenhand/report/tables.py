@@ -1,0 +1,191 @@
+"""The tables of a report: a title, columns, and cells that a page shows and a file holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from evenhand.formats.types import STATUSES
+from evenhand.report.words import percent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evenhand.report.findings import Findings
+
+MOST_ROWS = 400
+"""Rows of a table on the page; its file has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a cell shows, and the number behind it for sorting."""
+
+    text: str
+    number: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table.
+
+    Attributes:
+        name: Of its file.
+        title: Its heading.
+        caption: What it holds.
+        columns: Their headings.
+        records: Its rows as they are written to a file.
+        open: Whether the page shows it at once.
+    """
+
+    name: str
+    title: str
+    caption: str
+    columns: Sequence[str]
+    records: Sequence[Mapping[str, Any]]
+    open: bool = False
+    digits: int = field(default=3)
+
+    @property
+    def rows(self) -> list[list[Cell]]:
+        """Rows of cells, as many as a page shows."""
+        return [[self._cell(record.get(name)) for name in self.columns] for record in self.records[:MOST_ROWS]]
+
+    def _cell(self, value: object) -> Cell:
+        if value is None or value == "":
+            return Cell("")
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return Cell(str(value))
+        return Cell(f"{value:,}" if isinstance(value, int) else f"{value:.{self.digits}f}", float(value))
+
+
+_ROW = (
+    "term",
+    "group",
+    "domain",
+    "format",
+    "model",
+    "estimate",
+    "conf_low",
+    "conf_high",
+    "q_value",
+    "n",
+    "method",
+    "note",
+)
+_BLOCKS = {
+    "recovery": ("Planted disparities", "What was planted into one domain's rankings, and what was found, in SDs."),
+    "primary_endpoint": (
+        "Primary endpoint",
+        "Fixed before collection: rating less disguised ranking, in SDs.",
+    ),
+    "floors": ("Detection floors", "Standard errors, detectable effects, bounds and equivalence tests."),
+    "interactions": (
+        "Format-by-group interactions",
+        "Rating less disguised ranking, in SDs; corrected.",
+    ),
+    "robustness": ("Robustness", "Every planned contrast in other ways."),
+    "position": ("First position", "What being listed first is worth."),
+    "wording": ("Wording", "Contrasts under other wordings, on shared applications, beside raw differences."),
+    "tools": ("Tool calls", "Native tool calls against text."),
+    "ties": ("Ties", "How often answers tie."),
+    "placebo": ("Placebo", "Letters in the place of race: how often a test rejects where there is nothing."),
+    "recognition": ("Recognition", "Who says that it is a test."),
+    "left_out": ("Rows left out", "Rows without a score, by reason and group."),
+    "unanswered": ("Unanswered, by group", "Five ways of not answering; tested where a unit holds one group."),
+    "impact_ratios": ("Impact ratios", "Selection rates as Local Law 144 tabulates them: no legal finding."),
+    "run_variance": ("Between epochs", "How far contrasts move from run to run."),
+    "precision": ("Precision extension", "Commissioned after the fact; no part of the planned family."),
+}
+ROBUSTNESS = (
+    "floors", "interactions", "robustness", "position", "wording", "tools", "ties", "placebo", "recognition",
+    "left_out", "unanswered", "impact_ratios", "run_variance", "precision",
+)  # fmt: skip
+"""Blocks that the page lists after the results."""
+
+
+def tables(findings: Findings) -> dict[str, Table]:
+    """Every table of the page, by name."""
+    found = [_accounting(findings), _answers(findings), _checks(findings), _deviations(findings), _statuses(findings)]
+    found += [_by_model(findings), _methods(findings)]
+    for name, (title, caption) in _BLOCKS.items():
+        rows = findings.rows(name)
+        columns = ["estimand", *(column for column in _ROW if any(row[column] not in {None, ""} for row in rows))]
+        found.append(Table(name, title, caption, columns, rows, open=name in {"recovery", "primary_endpoint"}))
+    return {table.name: table for table in found}
+
+
+def _accounting(findings: Findings) -> Table:
+    columns = ("arm", "tag", "units", "slots", "requests", "observations")
+    return Table(
+        "accounting",
+        "Accounting",
+        "Units, slots, requests and observations of every arm.",
+        columns,
+        findings.accounting.get("arms", ()),
+    )
+
+
+def _answers(findings: Findings) -> Table:
+    rows = [
+        {"model": row["model"], "arm": row["arm"], "units": row["units"]}
+        | {status: percent(row, status) for status in STATUSES}
+        for row in findings.arms
+    ]
+    columns = ("model", "arm", "units", *STATUSES)
+    return Table("answers", "Answers by arm", "What became of every unit, as shares.", columns, rows)
+
+
+def _checks(findings: Findings) -> Table:
+    columns = ("arm", "contrast", "factor", "status", "pattern")
+    caption = "Whether contrasts are crossed with profiles, strata and positions, or confounded."
+    return Table("checks", "Composition", caption, columns, findings.checks)
+
+
+def _deviations(findings: Findings) -> Table:
+    columns = ("model", "format", "deviation", "calls", "of")
+    caption = "Where calls parted from what was asked for."
+    return Table("deviations", "Parity deviations", caption, columns, findings.deviations)
+
+
+def _statuses(findings: Findings) -> Table:
+    from dataclasses import asdict
+
+    columns = (
+        "domain", "format", "group", "status", "estimate", "conf_low", "conf_high", "unit", "d", "q_value", "margin",
+        "tost_p", "bound", "detectable", "said", "note",
+    )  # fmt: skip
+    rows = [asdict(status) for status in findings.analysis.statuses]
+    caption = "Pooled over respondents, in the format's own unit; intervals at 95%, q within the family."
+    return Table("statuses", "Planned contrasts", caption, columns, rows, open=True)
+
+
+def _by_model(findings: Findings) -> Table:
+    rows = [
+        row
+        for row in findings.rows("contrasts", estimand="contrast")
+        if row["model"] != "pooled" and row["method"].startswith("evenhand")
+    ]
+    columns = (
+        "model",
+        "domain",
+        "format",
+        "group",
+        "estimate",
+        "conf_low",
+        "conf_high",
+        "p_value",
+        "n",
+        "method",
+        "note",
+    )
+    return Table("contrasts", "Contrasts by respondent", "Each respondent alone, uncorrected.", columns, rows)
+
+
+def _methods(findings: Findings) -> Table:
+    seen: dict[tuple[str, str], dict[str, Any]] = {}
+    for name, table in findings.analysis.blocks.items():
+        for row in table.select("estimand", "method").unique(maintain_order=True).to_dicts():
+            seen.setdefault((name, row["estimand"]), {"block": name, **row})
+    caption = "How each kind of number was estimated; docs/analysis.md has the formulas and sources."
+    return Table("methods", "Estimators", caption, ("block", "estimand", "method"), list(seen.values()))

@@ -1,0 +1,99 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const root = document.documentElement;
+  const button = document.getElementById("mode");
+
+  // Figures are drawn again in the other style; nothing is fetched.
+  const draw = () => {
+    const dark = root.dataset.mode === "dark";
+    for (const place of document.querySelectorAll("[data-figure]")) {
+      const figure = data.figures[place.dataset.figure];
+      const config = data.config[dark ? "dark" : "light"];
+      vegaEmbed(place, { ...figure, config }, { actions: false, renderer: "svg", ast: false })
+        .catch((problem) => { place.textContent = `This figure could not be drawn: ${problem.message}`; });
+    }
+  };
+  const choose = (dark) => {
+    root.dataset.mode = dark ? "dark" : "light";
+    button.textContent = dark ? "Light" : "Dark";
+    button.setAttribute("aria-pressed", String(dark));
+    draw();
+  };
+  button.addEventListener("click", () => choose(root.dataset.mode !== "dark"));
+  choose(matchMedia("(prefers-color-scheme: dark)").matches);
+
+  for (const table of document.querySelectorAll("table.sortable")) {
+    const heads = [...table.tHead.rows[0].cells];
+    heads.forEach((head, column) => head.querySelector("button").addEventListener("click", () => {
+      const up = head.getAttribute("aria-sort") !== "ascending";
+      heads.forEach((other) => other.setAttribute("aria-sort", "none"));
+      head.setAttribute("aria-sort", up ? "ascending" : "descending");
+      const value = (row) => {
+        const cell = row.cells[column];
+        return cell.dataset.value === undefined ? cell.textContent : Number(cell.dataset.value);
+      };
+      const order = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b)));
+      const rows = [...table.tBodies[0].rows].sort((a, b) => order(value(a), value(b)) * (up ? 1 : -1));
+      table.tBodies[0].append(...rows);
+    }));
+  }
+
+  const form = document.getElementById("filter");
+  if (!form) return;
+  const list = document.getElementById("list");
+  const more = document.getElementById("more");
+  const step = 20;
+  let limit = step;
+  const values = (row, name) => (name === "group" ? row.groups : [row[name]]);
+  for (const name of ["arm", "model", "group", "status"]) {
+    const select = form.elements[name];
+    for (const value of [...new Set(data.replies.rows.flatMap((row) => values(row, name)))].sort()) {
+      const option = document.createElement("option");
+      option.value = option.textContent = value || "none";
+      select.append(option);
+    }
+  }
+  // Marks that turn the direction of text are shown by name, so that none can hide what was said.
+  const turning = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+  const text = (value) => value.replace(turning, (mark) => `⟨U+${mark.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
+  const part = (title, value) => {
+    const details = document.createElement("details");
+    const summary = document.createElement("summary");
+    summary.textContent = title;
+    const body = document.createElement("div");
+    body.className = "text";
+    body.tabIndex = 0;
+    details.append(summary, body);
+    // A page of five thousand prompts is laid out one at a time.
+    details.addEventListener("toggle", () => { body.textContent = text(value()); }, { once: true });
+    return details;
+  };
+  const item = (row) => {
+    const entry = document.createElement("li");
+    const head = document.createElement("h3");
+    head.textContent = text(`${row.arm} · ${row.model} · ${row.unit}`);
+    const what = document.createElement("p");
+    what.textContent = text(`${row.status}: ${row.reading}${row.groups.length ? ` (${row.groups.join(", ")})` : ""}`);
+    const reply = document.createElement("div");
+    reply.className = "text";
+    reply.tabIndex = 0;
+    reply.textContent = text(row.reply || "no reply") + (row.cut ? `\n[${row.cut} more characters: evenhand replies]` : "");
+    entry.append(head, what, reply, part("prompt", () => row.prompt.map((line) => data.replies.lines[line]).join("\n")));
+    return entry;
+  };
+  const show = () => {
+    const wanted = (name) => (form.elements[name].value === "none" ? "" : form.elements[name].value);
+    const words = form.elements.text.value.toLowerCase();
+    const found = data.replies.rows.filter((row) =>
+      ["arm", "model", "group", "status"].every((name) => !form.elements[name].value || values(row, name).includes(wanted(name)))
+      && (!words || row.reply.toLowerCase().includes(words)));
+    list.replaceChildren(...found.slice(0, limit).map(item));
+    document.getElementById("shown").textContent = `${Math.min(limit, found.length)} of ${found.length} shown`;
+    more.hidden = limit >= found.length;
+  };
+  form.addEventListener("input", () => { limit = step; show(); });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  more.addEventListener("click", () => { limit += step; show(); });
+  show();
+})();

@@ -1,0 +1,132 @@
+"""Sentences of a report, each made from rows: a reader may trace every number in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evenhand.analysis.verdict import Status
+    from evenhand.report.findings import Findings
+
+STATUS_WORDS = {"disparity": "disparity", "equivalent": "equivalent", "not_resolved": "not resolved"}
+MARKS = {"disparity": "■", "equivalent": "=", "not_resolved": "?"}
+"""Each status by a mark, so that a grid is read without colour."""
+
+NO_FAIRNESS = (
+    "No status means fair. Each speaks of these formats, wordings, names, applications and respondents, "
+    "and certifies no other."
+)
+
+
+def audited(findings: Findings) -> str:
+    """Who was asked about what, in a sentence."""
+    models = [str(row["model"]) for row in findings.models]
+    if not models:
+        return f"The study {findings.study}, before any respondent was asked."
+    domains = list(dict.fromkeys(str(arm["domain"]) for arm in findings.arms))
+    when = f", from {findings.collected[0][:10]} to {findings.collected[-1][:10]}" if findings.collected else ""
+    asked = sum(row["units"] for row in findings.models)
+    return f"{', '.join(models)} on {', '.join(domains)}: {asked:,} requests{when}."
+
+
+def headline(statuses: Sequence[Status]) -> str:
+    """The result of the planned families in a sentence."""
+    if not statuses:
+        return "No planned contrast can be read from these answers."
+    counts = count_statuses(statuses)
+    found = (
+        f"{counts['disparity']} {'shows' if counts['disparity'] == 1 else 'show'} a disparity that survives correction"
+    )
+    bounded = f"{_are(counts['equivalent'])} bounded inside the margin declared beforehand"
+    open_still = f"{_are(counts['not_resolved'])} not resolved"
+    return f"Of {_counted(len(statuses), 'planned contrast')}, {found}, {bounded}, and {open_still}."
+
+
+def count_statuses(statuses: Sequence[Status]) -> dict[str, int]:
+    """How many contrasts have each status."""
+    return {name: sum(status.status == name for status in statuses) for name in STATUS_WORDS}
+
+
+def largest_disparity(statuses: Sequence[Status]) -> str:
+    """The largest disparity in SDs, in a sentence; empty where there is none."""
+    found = [status for status in statuses if status.status == "disparity" and status.d is not None]
+    if not found:
+        return ""
+    one = max(found, key=lambda status: abs(status.d or 0.0))
+    assert one.d is not None
+    assert one.estimate is not None
+    side = "for" if one.estimate > 0 else "against"
+    return (
+        f"The largest is {side} {one.group} in {one.domain}, {one.format}: {one.estimate:+.3f} {one.unit} "
+        f"({one.d:+.2f} SD), 95% interval {one.conf_low:+.3f} to {one.conf_high:+.3f}; {one.said}."
+    )
+
+
+def floors(statuses: Sequence[Status]) -> list[str]:
+    """By format, which effects would have been seen and which margins were declared."""
+    lines: list[str] = []
+    for format in dict.fromkeys(status.format for status in statuses):
+        own = [status for status in statuses if status.format == format]
+        seen = [status.detectable for status in own if status.detectable is not None]
+        margins = sorted({status.margin for status in own if status.margin is not None})
+        declared = f"the margin is {', '.join(f'{m:g}' for m in margins)}" if margins else "no margin was declared"
+        if not seen:
+            lines.append(f"{format}: nothing says what could have been seen; {declared}.")
+            continue
+        low, high = min(seen), max(seen)
+        size = f"{low:.3f}" if f"{low:.3f}" == f"{high:.3f}" else f"{low:.3f} to {high:.3f}"
+        lines.append(
+            f"{format}: effects of {size} {own[0].unit} are seen with 80% power before correction; {declared}."
+        )
+    return lines
+
+
+def covered(findings: Findings) -> list[tuple[str, str]]:
+    """What was audited: a name and what stands for it."""
+    scope = [(name, ", ".join(values)) for name, values in findings.analysis.scope.items()]
+    versions = [f"{row['model']}: {', '.join(row['versions'])}" for row in findings.models if row.get("versions")]
+    dates = [f"{findings.collected[0][:10]} to {findings.collected[-1][:10]}"] if findings.collected else []
+    return [
+        *scope,
+        *([("versions served", "; ".join(versions))] if versions else []),
+        *([("collected", dates[0])] if dates else []),
+    ]
+
+
+def warnings(findings: Findings) -> list[str]:
+    """What must be read before any result: what is missing, and parts that a run does not have."""
+    told: list[str] = []
+    waiting = findings.analysis.scope.get("not yet answered")
+    if waiting:
+        told.append(
+            f"Interim: {waiting[0]} of the planned cells have no answer yet. Statuses of an unfinished run are not for "
+            "decisions: nobody planned a look before the end."
+        )
+    if not findings.models:
+        told.append("Nothing was collected yet: there are no replies to read.")
+    elif not any(row["answered"] for row in findings.models):
+        told.append("No reply could be read as an answer: there is nothing to compare.")
+    if len(findings.models) == 1:
+        told.append(f"One respondent was asked, {findings.models[0]['model']}: nothing is said of others.")
+    if len(findings.accounting.get("arms", ())) == 1:
+        told.append("The study has one arm: nothing tells the respondent from the way it was asked.")
+    if "recovery" not in findings.analysis.blocks:
+        told.append("No disparity could be planted (no disguised rankings): the instrument was not shown to see any.")
+    if findings.problems:
+        told.append(f"A check of the design found {_counted(len(findings.problems), 'problem')}: see the instrument.")
+    return told
+
+
+def percent(row: Mapping[str, int], status: str) -> str:
+    """A status' share of a row's units."""
+    return f"{row[status] / row['units']:.1%}" if row["units"] else "none"
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def _are(n: int) -> str:
+    return f"{n} {'is' if n == 1 else 'are'}"

@@ -1,0 +1,103 @@
+"""A report on disk: the page, every figure as SVG and PNG, every table as CSV, and a summary of one page."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from evenhand.cells import guard
+from evenhand.files import make_folder, replace_file
+from evenhand.report import words
+from evenhand.report.figures import figures
+from evenhand.report.page import commands, grid, render
+from evenhand.report.tables import tables
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from evenhand.report.figures import Figure
+    from evenhand.report.findings import Findings
+
+PAGE, SUMMARY = "index.html", "summary.md"
+_PNG_SCALE = 2
+
+
+def write_report(findings: Findings, folder: Path) -> list[Path]:
+    """Write a report.
+
+    Args:
+        findings: What it tells of.
+        folder: Where to; it is made.
+
+    Returns:
+        The files, the page first.
+
+    Raises:
+        InputError: The folder cannot be made or written.
+    """
+    drawn, sheets = figures(findings), tables(findings)
+    for name in ("", "figures", "tables"):
+        make_folder(folder / name)
+    written: dict[Path, bytes] = {folder / PAGE: render(findings, drawn, sheets).encode()}
+    written[folder / SUMMARY] = summary(findings).encode()
+    for figure in drawn:
+        svg, png = _pictures(figure)
+        written[folder / "figures" / f"{figure.name}.svg"] = svg
+        written[folder / "figures" / f"{figure.name}.png"] = png
+        written[folder / "tables" / f"figure-{figure.name}.csv"] = _csv(figure.rows)
+    for sheet in sheets.values():
+        if sheet.records:
+            written[folder / "tables" / f"{sheet.name}.csv"] = _csv(sheet.records)
+    for path, data in written.items():
+        replace_file(path, data)
+    return list(written)
+
+
+def summary(findings: Findings) -> str:
+    """One page in Markdown: the verdict, its floors, what it covers."""
+    statuses = findings.analysis.statuses
+    lines = [f"# Audit of {_plain(findings.study)}", "", words.headline(statuses), ""]
+    lines += [f"> {_plain(warning)}\n" for warning in words.warnings(findings)]
+    if largest := words.largest_disparity(statuses):
+        lines += [_plain(largest), ""]
+    lines += [words.NO_FAIRNESS, ""]
+    table = grid(statuses)
+    if table["rows"]:
+        head = ["domain, format", *table["groups"]]
+        lines += ["| " + " | ".join(map(_plain, head)) + " |", "|" + "---|" * len(head)]
+        for row in table["rows"]:
+            cells = [f"{cell['mark']} {cell['word']}".strip() or "not planned" for cell in row["cells"]]
+            lines.append("| " + " | ".join([_plain(row["label"]), *cells]) + " |")
+        lines.append("")
+    lines += ["## What it could have seen", "", *(f"- {_plain(line)}" for line in words.floors(statuses)), ""]
+    lines += ["## What it covers", "", *(f"- {name}: {_plain(value)}" for name, value in words.covered(findings)), ""]
+    lines += ["## To reproduce", "", "```", *commands(findings), "```", "", f"Instrument `{findings.digest}`.", ""]
+    return "\n".join(lines)
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown takes for text."""
+    return "".join(f"\\{mark}" if mark in "\\`*_{}[]<>#|" else mark for mark in " ".join(text.split()))
+
+
+def _pictures(figure: Figure) -> tuple[bytes, bytes]:
+    converter: Any = importlib.import_module("vl_convert")
+    spec = json.dumps({**figure.styled("light"), "background": "white"})
+    svg: str = converter.vegalite_to_svg(spec)
+    png: bytes = converter.vegalite_to_png(spec, scale=_PNG_SCALE)
+    return svg.encode(), png
+
+
+def _csv(records: Sequence[Mapping[str, Any]]) -> bytes:
+    rows = [
+        {name: guard(value) if isinstance(value, str) else value for name, value in record.items()}
+        for record in records
+    ]
+    buffer = io.BytesIO()
+    pl.DataFrame(rows, infer_schema_length=None).write_csv(buffer, null_value="NA")
+    return buffer.getvalue()

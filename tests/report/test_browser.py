@@ -1,0 +1,133 @@
+"""The page in a real browser, opened from disk with the network blocked: `make browser` installs one on Debian."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+from audits import HOSTILE, findings, shown
+
+from evenhand.analysis.simulation import World
+from evenhand.report.page import SECTIONS
+from evenhand.report.replies import collect_replies
+from evenhand.report.writing import write_report
+
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        BROWSER is None and not os.environ.get("CI"), reason="no chromium on this machine: install it by `make browser`"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """A report whose replies try to be markup, to turn the text, and to burst the line."""
+    texts = [HOSTILE, "z" * 15_000, "\u202eturned", *(f"{k}" for k in range(60))]
+    book = collect_replies(
+        shown(reply=text, unit=f"u{k}", prompt=f"prompt of {k}\n{text}", model=("m1", "m2")[k % 2], arm=f"arm-{k % 3}")
+        for k, text in enumerate(texts)
+    )
+    folder = tmp_path_factory.mktemp("report")
+    return write_report(findings(World(groups={"Black": -0.5}), replies=book), folder)[0]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser, report):
+    """The page, opened; every message of the console and every request is noted."""
+    context = browser.new_context(offline=True, color_scheme="light", viewport={"width": 1200, "height": 900})
+    tab = context.new_page()
+    tab.noted, tab.requested = [], []
+    tab.on("console", lambda message: tab.noted.append(message.text))
+    tab.on("pageerror", lambda problem: tab.noted.append(str(problem)))
+    tab.on("request", lambda request: tab.requested.append(request.url))
+    tab.goto(report.as_uri())
+    tab.wait_for_selector("#figure-contrasts svg")
+    yield tab
+    context.close()
+
+
+def test_it_opens_without_a_network_or_a_fault(page, report):
+    assert page.noted == []
+    assert page.requested == [report.as_uri()]
+    assert page.title() == "Evenhand: verdict"
+    for name, title in SECTIONS.items():
+        assert page.locator(f"#{name} > h2").inner_text().startswith(title)
+    for figure in page.locator("[data-figure]").all():
+        assert figure.locator("svg").count() == 1
+        assert figure.get_attribute("aria-label")
+
+
+def test_tables_sort_by_number_and_by_text(page):
+    head = page.locator("#table-statuses thead button", has_text="estimate")
+    values = "rows => rows.map(row => Number(row.cells[4].dataset.value))"
+    head.click()
+    up = page.eval_on_selector_all("#table-statuses tbody tr", values)
+    assert up == sorted(up)
+    head.click()
+    assert page.eval_on_selector_all("#table-statuses tbody tr", values) == sorted(up, reverse=True)
+    assert page.locator("#table-statuses th[aria-sort=descending]").inner_text().startswith("estimate")
+
+
+def test_replies_are_filtered_and_shown_as_they_are(page):
+    assert page.locator("#list li").count() == 20
+    assert page.locator("#shown").inner_text() == "20 of 63 shown"
+    page.select_option("[name=arm]", "arm-1")
+    assert page.locator("#shown").inner_text() == "20 of 21 shown"
+    page.click("#more")
+    assert page.locator("#list li").count() == 21
+    page.select_option("[name=arm]", "")
+    page.fill("[name=text]", "<script>")
+    assert page.locator("#list li").count() == 1
+    told = page.locator("#list li .text").first.inner_text()
+    assert "<script>document.title='taken'</script>" in told
+    assert "⟨U+202E⟩evil" in told
+    page.locator("#list summary").first.click()
+    assert "prompt of 0" in page.locator("#list details .text").first.inner_text()
+    assert page.title() == "Evenhand: verdict"
+    page.fill("[name=text]", "zzz")
+    box = page.locator("#list li").bounding_box()
+    assert box["width"] <= 1200
+
+
+def test_it_is_read_by_day_and_by_night(page):
+    paper = "getComputedStyle(document.body).backgroundColor"
+    ink = "getComputedStyle(document.querySelector('#figure-contrasts svg text')).fill"
+    day = page.evaluate(paper), page.evaluate(ink)
+    page.click("#mode")
+    page.wait_for_function(f"{ink} !== '{day[1]}'")
+    assert page.evaluate(paper) != day[0]
+    assert page.locator("#mode").get_attribute("aria-pressed") == "true"
+    assert page.noted == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_no_serious_fault(page, dark):
+    from axe_playwright_python.sync_playwright import Axe
+
+    if dark:
+        page.click("#mode")
+        page.wait_for_timeout(500)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    found = Axe().run(page).response["violations"]
+    assert [(v["id"], v["nodes"][0]["html"][:120]) for v in found if v["impact"] in {"serious", "critical"}] == []
+
+
+def test_it_can_be_walked_by_keyboard(page):
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("location.hash") == "#main"
