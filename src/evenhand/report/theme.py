@@ -28,8 +28,6 @@ def config(mode: str) -> dict[str, Any]:
     text = {"font": FONT, "color": ink}
     return {
         "background": "transparent",
-        # The figure's own text stands for all its marks.
-        "aria": False,
         "font": FONT,
         "view": {"stroke": grid},
         "axis": {

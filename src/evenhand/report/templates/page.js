@@ -10,7 +10,9 @@
     for (const place of document.querySelectorAll("[data-figure]")) {
       const figure = data.figures[place.dataset.figure];
       const config = data.config[dark ? "dark" : "light"];
-      vegaEmbed(place, { ...figure, config }, { actions: false, renderer: "svg", ast: false })
+      // The figure's label stands for it; its hundred marks are not read out.
+      vegaEmbed(place, { ...figure, config }, { actions: false, renderer: "svg" })
+        .then(() => place.querySelector("svg").setAttribute("aria-hidden", "true"))
         .catch((problem) => { place.textContent = `This figure could not be drawn: ${problem.message}`; });
     }
   };
