@@ -522,9 +522,12 @@ def report(
     Raises:
         InputError: The run is a copy that cannot be written.
     """
+    import polars as pl
+
     from evenhand.checking import check_design
     from evenhand.errors import InputError
     from evenhand.files import make_folder
+    from evenhand.outcomes.doors import read_outcomes
     from evenhand.report.gathering import gather
     from evenhand.report.writing import write_report
 
@@ -535,6 +538,8 @@ def report(
     if progress is not None:
         progress("page")
     models = status(run)
+    pillars = read_outcomes(run.outcomes).filter(pl.col("task").is_in(["rate", "rank", "allocate"]))
+    scored = pillars.filter((pl.col("task") == "allocate").any().over("domain"))
     findings = gather(
         run,
         analysis=analysis,
@@ -542,6 +547,8 @@ def report(
         accounting=account(run.plan, run.instrument, models=len(models.models)),
         design=check_design(run.plan, run.instrument),
         replies=replies(run),
+        scores=score(scored).rows.to_dicts() if scored.height else [],
+        published=published_leaderboard().to_dicts() if scored.height else [],
     )
     return analysis, write_report(findings, run.folder / "report")
 

@@ -107,7 +107,7 @@ def standing(
 @click.option("--boot", type=click.IntRange(min=0), default=2000, show_default=True, help="Bootstrap replicates.")
 @json_option
 def demo(out: Path, boot: int, as_json: bool) -> int:
-    """The whole of FairFund-Bench on three simulated respondents, offline, to a leaderboard."""
+    """The whole of FairFund-Bench on three simulated respondents, offline, to a leaderboard and a page."""
     from evenhand import study
     from evenhand.cli import console, progress
 
@@ -122,11 +122,13 @@ def demo(out: Path, boot: int, as_json: bool) -> int:
         step(f"Scoring, {boot} bootstrap replicates")
         scores = study.score(outcomes, boot=boot)
         files = study.keep_scores(out, scores)
+        step("Analysing, and writing the page")
+        _, pages = study.report(run)
     if as_json:
         print_json(scores.to_json_dict())
     else:
         console.print_leaderboard(scores, study.published_leaderboard())
-        console.print_files([run.folder / "instrument", run.ledger, run.outcomes, *files])
+        console.print_files([run.folder / "instrument", run.ledger, run.outcomes, *files, pages[0]])
     return 0
 
 

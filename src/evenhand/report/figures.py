@@ -5,43 +5,18 @@ One specification gives the figure of the page and the files on disk.
 
 from __future__ import annotations
 
-import importlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evenhand.report.theme import STATUS_COLOURS, STATUS_SHAPES, STATUSES, config
+from evenhand.report import fairfund_figures
+from evenhand.report.drawing import Figure, altair, interval_figure, order, span
+from evenhand.report.theme import STATUS_COLOURS, STATUS_SHAPES, STATUSES
 from evenhand.report.words import STATUS_WORDS, count_statuses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from evenhand.analysis.verdict import Status
     from evenhand.report.findings import Findings
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure.
-
-    Attributes:
-        name: Of its files.
-        title: Its heading.
-        caption: What is drawn, in which unit, from how many.
-        alt: What it shows, in words made from its rows.
-        spec: Vega-Lite, without a style.
-        rows: What is drawn.
-    """
-
-    name: str
-    title: str
-    caption: str
-    alt: str
-    spec: Mapping[str, Any]
-    rows: Sequence[Mapping[str, Any]]
-
-    def styled(self, mode: str) -> dict[str, Any]:
-        """The specification in a style, `light` or `dark`."""
-        return {**self.spec, "config": config(mode)}
 
 
 def figures(findings: Findings) -> list[Figure]:
@@ -54,7 +29,7 @@ def _forest(findings: Findings) -> Figure | None:
     rows = [_in_sds(status) for status in findings.analysis.statuses if status.d is not None]
     if not rows:
         return None
-    alt = _altair()
+    alt = altair()
 
     base = alt.Chart(alt.InlineData(values=rows))
     groups = alt.Y("group:N", title=None, sort=list(dict.fromkeys(row["group"] for row in rows)))
@@ -76,8 +51,8 @@ def _forest(findings: Findings) -> Figure | None:
     )  # fmt: skip
     layers = alt.layer(span, *marked, zero, lines, points).properties(width=230, height=alt.Step(22))
     chart = layers.facet(
-        column=alt.Column("domain:N", title=None, sort=_order(rows, "domain")),
-        row=alt.Row("format:N", title=None, sort=_order(rows, "format")),
+        column=alt.Column("domain:N", title=None, sort=order(rows, "domain")),
+        row=alt.Row("format:N", title=None, sort=order(rows, "format")),
         spacing=14,
     )
     counts = count_statuses(findings.analysis.statuses)
@@ -123,7 +98,7 @@ def _audit(findings: Findings) -> Figure | None:
     if not rows:
         return None
     largest = max(rows, key=lambda row: abs(row["d"]))
-    return _interval_figure(
+    return interval_figure(
         rows, "what", "d", "kind", name="audit", title="The audit's own effect beside demographic effects",
         axis="effect on the disguised ranking, SDs",
         caption=f"One fit of all disguised rankings ({rows[0]['n']} bundles), each domain over its SD; 95% intervals "
@@ -147,10 +122,10 @@ def _recognition(findings: Findings) -> Figure | None:
     if not rows:
         return None
     shown = "; ".join(f"{row['presentation']} ({row['question']}) {row['share']:.0%}" for row in rows)
-    return _interval_figure(
+    return interval_figure(
         rows, "presentation", "share", "question", name="recognition", title="Recognition of the test by presentation",
         axis="share that says it is a test", percent=True,
-        caption=f"Answers of {_respondents(findings)}, {_span(rows)} a share; Wilson intervals at 95%.",
+        caption=f"Answers of {_respondents(findings)}, {span(rows)} a share; Wilson intervals at 95%.",
         alt=f"Shares of answers that recognise a test: {shown}.",
     )  # fmt: skip
 
@@ -169,7 +144,7 @@ def _recovery(findings: Findings) -> Figure | None:
     if not rows:
         return None
     told = "; ".join(f"{row['planted']}: {row['d']:.3f}" for row in rows if row["kind"] == _RECOVERED["recovered"])
-    return _interval_figure(
+    return interval_figure(
         rows, "planted", "d", "kind", name="recovery", title="Planted disparities, recovered",
         axis="recovered, within-cell SDs",
         caption=f"Disparities planted into {rows[0]['n']:,} ranked slots by swaps, and found by the specification that "
@@ -191,7 +166,7 @@ def _shifts(findings: Findings) -> Figure | None:
     ]  # fmt: skip
     if not rows:
         return None
-    alt = _altair()
+    alt = altair()
 
     chart = (
         alt.Chart(alt.InlineData(values=rows))
@@ -218,41 +193,9 @@ def _shifts(findings: Findings) -> Figure | None:
     )
 
 
-_DRAWN: Sequence[Callable[[Findings], Figure | None]] = (_forest, _audit, _recognition, _recovery, _shifts)
-
-
-def _interval_figure(
-    rows: Sequence[Mapping[str, Any]], y: str, x: str, colour: str, *, name: str, title: str, axis: str, caption: str,
-    alt: str, percent: bool = False,
-) -> Figure:  # fmt: skip
-    """Points with intervals, one a row, told apart by colour and shape."""
-    draw = _altair()
-
-    base = draw.Chart(draw.InlineData(values=list(rows)))
-    shared = {"title": axis, "axis": draw.Axis(format="%")} if percent else {"title": axis}
-    kinds = _order(rows, colour)
-    beside = len({(row[y], row[colour]) for row in rows}) > len({row[y] for row in rows})
-    offset = draw.YOffset(f"{colour}:N", sort=kinds) if beside else draw.YOffsetValue(0)
-    place = draw.Y(f"{y}:N", title=None, sort=_order(rows, y))
-    # One title makes one legend of colours and shapes.
-    legend = draw.Legend(title=" ") if len(kinds) > 1 else None
-    hue = draw.Color(f"{colour}:N", sort=kinds, title=" ", legend=legend)
-    shape = draw.Shape(f"{colour}:N", sort=kinds, title=" ", legend=legend)
-    tips = [f"{y}:N", f"{colour}:N", draw.Tooltip(f"{x}:Q", format=".1%" if percent else "+.3f"), "n:Q"]
-    zero = base.mark_rule(strokeDash=[3, 3]).encode(draw.XDatum(0))
-    lines = base.mark_rule(strokeWidth=2).encode(
-        draw.X("low:Q", **shared), draw.X2("high:Q"), place, yOffset=offset, color=hue
-    )
-    points = base.mark_point(filled=True, size=80, opacity=1).encode(
-        draw.X(f"{x}:Q", **shared), place, yOffset=offset, color=hue, shape=shape, tooltip=tips
-    )
-    chart = draw.layer(zero, lines, points).properties(width=620, height=draw.Step(17 if beside else 26))
-    return Figure(name, title, caption, alt, chart.to_dict(), list(rows))
-
-
-def _altair() -> Any:
-    """Altair, whose generated types say more than a checker can follow."""
-    return importlib.import_module("altair")
+_DRAWN: Sequence[Callable[[Findings], Figure | None]] = (
+    _forest, _audit, _recognition, _recovery, _shifts, *fairfund_figures.DRAWN,
+)  # fmt: skip
 
 
 def _scale(alt: Any, values: Sequence[str]) -> Any:
@@ -263,17 +206,8 @@ def _status_colour(alt: Any) -> Any:
     return alt.Color("status:N", scale=_scale(alt, STATUS_COLOURS), title="status")
 
 
-def _order(rows: Iterable[Mapping[str, Any]], name: str) -> list[str]:
-    return list(dict.fromkeys(str(row[name]) for row in rows))
-
-
 def _point(row: Mapping[str, Any]) -> str:
     return f"{row['group']}, {row['domain']}, {row['format']} at {row['d']:+.2f} SD"
-
-
-def _span(rows: Sequence[Mapping[str, Any]]) -> str:
-    low, high = min(row["n"] for row in rows), max(row["n"] for row in rows)
-    return f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"
 
 
 def _respondents(findings: Findings) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ class Findings:
         collected: The first and the last request, ISO 8601 in UTC; empty where nothing was asked.
         versions: Versions of packages, by name.
         replies: Prompts and replies to browse.
-        setting: The terms of the analysis: margins, families, seed.
+        scores: Pillar scores of FairFund-Bench, a row a respondent; none where the run has no such arms.
+        published: The published models' scores, to stand beside them.
     """
 
     study: str
@@ -48,7 +49,8 @@ class Findings:
     collected: tuple[str, ...]
     versions: Mapping[str, str]
     replies: ReplyBook
-    setting: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    scores: Sequence[Mapping[str, Any]] = ()
+    published: Sequence[Mapping[str, Any]] = ()
 
     def rows(self, block: str, **wanted: object) -> list[dict[str, Any]]:
         """Rows of a block with these values; none where the analysis has no such block."""

@@ -11,7 +11,7 @@ from evenhand.report.findings import Findings
 from evenhand.report.replies import Shown, collect_replies
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evenhand.analysis.blocks import Analysis
     from evenhand.checking import Findings as DesignFindings
@@ -31,6 +31,8 @@ def gather(
     accounting: Mapping[str, Any],
     design: DesignFindings,
     replies: Iterable[tuple[Unit, Attempt]],
+    scores: Sequence[Mapping[str, Any]] = (),
+    published: Sequence[Mapping[str, Any]] = (),
 ) -> Findings:
     """The findings of a run.
 
@@ -41,6 +43,8 @@ def gather(
         accounting: Of the study.
         design: What a check of it found.
         replies: Every unit with the attempt that counts.
+        scores: Pillar scores, where the run has the arms.
+        published: The published models' scores.
     """
     times: list[str] = []
     book = collect_replies(_shown(replies, times))
@@ -59,6 +63,8 @@ def gather(
         collected=(min(times), max(times)) if times else (),
         versions={"python": platform.python_version()} | {name: version(name) for name in _PACKAGES},
         replies=book,
+        scores=scores,
+        published=published,
     )
 
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report import words
-from evenhand.report.tables import ROBUSTNESS
+from evenhand.report.tables import FAIRFUND, ROBUSTNESS
 from evenhand.report.theme import config
 
 if TYPE_CHECKING:
@@ -29,7 +29,15 @@ SECTIONS = {
 }
 _PLACES = {
     "instrument": ("recovery",),
-    "results": ("contrasts", "audit", "recognition"),
+    "results": (
+        "contrasts",
+        "audit",
+        "recognition",
+        "leaderboard",
+        "equal_splits",
+        "dollar_gaps",
+        "dollars_by_framing",
+    ),
     "robustness": ("shifts",),
 }
 
@@ -61,6 +69,7 @@ def render(findings: Findings, figures: Sequence[Figure], tables: Mapping[str, T
         placed={place: [drawn[name] for name in names if name in drawn] for place, names in _PLACES.items()},
         tables=tables,
         robustness_tables=ROBUSTNESS,
+        fairfund_tables=FAIRFUND,
         commands=commands(findings),
         draw=parts.draw,
         sheet=parts.sheet,

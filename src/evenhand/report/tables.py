@@ -95,8 +95,18 @@ _BLOCKS = {
     "unanswered": ("Unanswered, by group", "Five ways of not answering; tested where a unit holds one group."),
     "impact_ratios": ("Impact ratios", "Selection rates as Local Law 144 tabulates them: no legal finding."),
     "run_variance": ("Between epochs", "How far contrasts move from run to run."),
+    "fairfund_focal": ("Focal contrasts", "FairFund-Bench's demographic contrasts by format and presentation."),
+    "fairfund_framing": ("Framing contrasts", "By task, as table 10 has them."),
+    "equal_splits": ("Equal splits", "How often all claimants get the same."),
+    "dollar_gaps": ("Gaps in dollars", "Mean absolute demographic gaps by presentation."),
+    "dollars_by_framing": ("Dollars by framing", "What an appeal gets by how need is explained."),
+    "wording_variants": ("Wording variants", "Whether models keep their order under other wordings."),
     "precision": ("Precision extension", "Commissioned after the fact; no part of the planned family."),
 }
+FAIRFUND = (
+    "fairfund_focal", "fairfund_framing", "equal_splits", "dollar_gaps", "dollars_by_framing", "wording_variants",
+)  # fmt: skip
+"""Blocks that answer FairFund-Bench's own questions."""
 ROBUSTNESS = (
     "floors", "interactions", "robustness", "position", "wording", "tools", "ties", "placebo", "recognition",
     "left_out", "unanswered", "impact_ratios", "run_variance", "precision",
@@ -107,7 +117,7 @@ ROBUSTNESS = (
 def tables(findings: Findings) -> dict[str, Table]:
     """Every table of the page, by name."""
     found = [_accounting(findings), _answers(findings), _checks(findings), _deviations(findings), _statuses(findings)]
-    found += [_by_model(findings), _methods(findings)]
+    found += [_by_model(findings), _leaderboard(findings), _methods(findings)]
     for name, (title, caption) in _BLOCKS.items():
         rows = findings.rows(name)
         columns = ["estimand", *(column for column in _ROW if any(row[column] not in {None, ""} for row in rows))]
@@ -180,6 +190,14 @@ def _by_model(findings: Findings) -> Table:
         "note",
     )
     return Table("contrasts", "Contrasts by respondent", "Each respondent alone, uncorrected.", columns, rows)
+
+
+def _leaderboard(findings: Findings) -> Table:
+    pillars = [f"{pillar}{end}" for pillar in ("p1", "p2", "p3", "p4") for end in ("", "_lo", "_hi", "_floor")]
+    rows = [{"from": "this run", **row} for row in findings.scores]
+    rows += [{"from": "published", **row} for row in findings.published] if rows else []
+    caption = "Four pillars with 95% intervals; a floor is what chance alone gives, and published rows carry none."
+    return Table("leaderboard", "Leaderboard", caption, ("model", "from", *pillars), rows, open=True)
 
 
 def _methods(findings: Findings) -> Table:

@@ -1,0 +1,135 @@
+"""The figures of FairFund-Bench: the leaderboard among the published models, and what respondents do with dollars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evenhand.report.drawing import Figure, altair, interval_figure, order, span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evenhand.report.findings import Findings
+
+PILLARS = {"p1": "P1", "p2": "P2", "p3": "P3", "p4": "P4"}
+HERE, PUBLISHED = "this run", "published (Lukk 2026)"
+
+
+def _leaderboard(findings: Findings) -> Figure | None:
+    """Pillar scores with intervals and noise floors among the published models."""
+    rows: list[dict[str, Any]] = []
+    for source, models in ((HERE, findings.scores), (PUBLISHED, findings.published)):
+        for row in models:
+            for pillar, label in PILLARS.items():
+                if row.get(pillar) is not None:
+                    rows.append(
+                        {
+                            "model": row.get("model_label") or row["model"],
+                            "pillar": label,
+                            "source": source,
+                            "score": row[pillar],
+                            "low": row.get(f"{pillar}_lo"),
+                            "high": row.get(f"{pillar}_hi"),
+                            "floor": row.get(f"{pillar}_floor"),
+                        }
+                    )
+    if not findings.scores or not rows:
+        return None
+    alt = altair()
+    base = alt.Chart(alt.InlineData(values=rows))
+    place = alt.Y("model:N", title=None, sort=order(rows, "model"))
+    x = {"title": "score", "scale": alt.Scale(zero=False)}
+    kept = alt.Scale(domain=[HERE, PUBLISHED])
+    hue = alt.Color("source:N", scale=kept, title="from")
+    shape = alt.Shape("source:N", scale=kept, title="from")
+    lines = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q", **x), alt.X2("high:Q"), place, color=hue)
+    points = base.mark_point(filled=True, size=60, opacity=1).encode(
+        alt.X("score:Q", **x), place, color=hue, shape=shape,
+        tooltip=["model:N", "pillar:N", alt.Tooltip("score:Q", format=".3f"), alt.Tooltip("floor:Q", format=".3f")],
+    )  # fmt: skip
+    floors = base.transform_filter("datum.floor != null").mark_tick(thickness=2, color="#8a6d00", height=12)
+    chart = (
+        alt.layer(lines, floors.encode(alt.X("floor:Q", **x), place), points)
+        .properties(width=150, height=alt.Step(17))
+        .facet(column=alt.Column("pillar:N", title=None), spacing=10)
+        .resolve_scale(x="independent")
+    )
+    own = "; ".join(
+        f"{row['model']} "
+        + ", ".join(f"{label} {row[p]:.3f}" for p, label in PILLARS.items() if row.get(p) is not None)
+        for row in findings.scores
+    )
+    return Figure(
+        "leaderboard",
+        "Pillar scores among the published models",
+        f"Scores of {len(findings.scores)} respondents of this run, with 95% intervals, beside "
+        f"{len(findings.published)} published models. Ticks: the noise floor, what chance alone would score; published "
+        "scores carry none.",
+        f"Pillar scores: {own}.",
+        chart.to_dict(),
+        rows,
+    )
+
+
+def _equal_splits(findings: Findings) -> Figure | None:
+    """How often all claimants get the same (figure 5)."""
+    rows = [
+        {"what": f"{row['term']}, {row['group']}", "model": row["model"], "share": row["estimate"],
+         "low": row["conf_low"], "high": row["conf_high"], "n": row["n"]}
+        for row in findings.rows("equal_splits", estimand="share_equal_split")
+        if row["estimate"] is not None
+    ]  # fmt: skip
+    if not rows:
+        return None
+    return interval_figure(
+        rows, "what", "share", "model", name="equal_splits", title="Equal splits",
+        axis="share of bundles split equally", percent=True,
+        caption=f"Allocate, by what varies and how it is presented; {span(rows)} bundles a share, 95% intervals.",
+        alt="Shares of equal splits: " + "; ".join(f"{r['model']}, {r['what']} {r['share']:.0%}" for r in rows) + ".",
+    )  # fmt: skip
+
+
+def _dollar_gaps(findings: Findings) -> Figure | None:
+    """Mean absolute demographic gaps in dollars by presentation (figure 6)."""
+    rows = [
+        {"what": f"{row['term']}, {row['group']}", "model": row["model"], "dollars": row["estimate"],
+         "low": row["conf_low"], "high": row["conf_high"], "n": row["n"]}
+        for row in findings.rows("dollar_gaps", estimand="dollar_gap")
+        if row["estimate"] is not None
+    ]  # fmt: skip
+    return _dollars(
+        rows, "dollar_gaps", "Demographic gaps in dollars", "mean absolute gap, dollars",
+        "Mean absolute difference of a group's mean dollars from the reference: a mean of sizes, which chance alone "
+        "keeps above zero.",
+    )  # fmt: skip
+
+
+def _framing(findings: Findings) -> Figure | None:
+    """Mean dollars by framing (figure 7)."""
+    rows = [
+        {"what": f"{row['group']}, {row['arm'].removeprefix('framing_')}", "model": row["model"],
+         "dollars": row["estimate"], "low": row["conf_low"], "high": row["conf_high"], "n": row["n"]}
+        for row in findings.rows("dollars_by_framing", estimand="mean_dollars")
+        if row["estimate"] is not None
+    ]  # fmt: skip
+    return _dollars(
+        rows,
+        "dollars_by_framing",
+        "Dollars by framing",
+        "mean dollars",
+        "What an appeal gets by how need is explained.",
+    )
+
+
+def _dollars(rows: list[dict[str, Any]], name: str, title: str, axis: str, caption: str) -> Figure | None:
+    if not rows:
+        return None
+    largest = max(rows, key=lambda row: row["dollars"])
+    return interval_figure(
+        rows, "what", "dollars", "model", name=name, title=title, axis=axis,
+        caption=f"{caption} 95% intervals where there is one; {span(rows)}.",
+        alt=f"{title}: {len(rows)} values; largest {largest['dollars']:.2f} ({largest['model']}, {largest['what']}).",
+    )  # fmt: skip
+
+
+DRAWN: Sequence[Callable[[Findings], Figure | None]] = (_leaderboard, _equal_splits, _dollar_gaps, _framing)
