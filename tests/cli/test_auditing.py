@@ -72,7 +72,7 @@ def test_from_nothing_to_a_verdict(evenhand, small, tmp_path):
     code, out, err = evenhand("audit", small, *BIASED, "-o", tmp_path / "run")
     assert code == 0
     told = ("Composition", "No problem found.", f"Built in {tmp_path / 'run'}", "Still to come", "Status, in units")
-    places = [out.index(text) for text in (*told, "The planned contrasts", "planned contrasts, ", "manifest.json")]
+    places = [out.index(text) for text in (*told, "The planned contrasts", "planned contrasts, ", "index.html")]
     assert places == sorted(places)
     said = ("Checking the design", "Building the instrument", "Estimating the cost", "Asking sim/biased")
     places = [err.index(text) for text in (*said, f"{UNITS} of {UNITS} units", "Analysing the replies")]
