@@ -17,7 +17,7 @@ import polars as pl
 from evenhand.analysis.detection import ALPHA, detectable, exclusion_rows
 from evenhand.analysis.families import correct_families
 from evenhand.analysis.focal import FACTORS, SCORE, UNITS, Cell, focal_cells, scored
-from evenhand.analysis.material import Material, fit_cell
+from evenhand.analysis.material import Material, fit_cell, is_planned
 from evenhand.analysis.readings import joined, pooled_and_each, read_clustered
 from evenhand.analysis.rows import Row, as_frame
 from evenhand.analysis.specifications import POOLED, contrast_rows
@@ -203,7 +203,7 @@ def compare(
             where="the two outcomes",
             mend="Put one instrument to both, or name other respondents with --model A --model B",
         )
-    planned = [cell for cell in cells if _is_planned(cell, setting)]
+    planned = [cell for cell in cells if is_planned(cell, setting)]
     own = {cell.key: _contrasts(cell) for cell in cells}
     told, changes = _statuses(planned, own, setting)
     rows = [row for cell in cells for row in (*told.get(cell.key, own[cell.key]), *_by_respondent(cell))]
@@ -295,10 +295,6 @@ def _wordings(cell: Cell) -> set[str]:
 
 def _one_each(rows: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
     return rows.with_columns(pl.col("y").mean().over(key)).unique(key, keep="first", maintain_order=True)
-
-
-def _is_planned(cell: Cell, setting: Setting) -> bool:
-    return setting.family_of(cell.format) is not None and cell.mode in {"single", "disguised"}
 
 
 def _contrasts(cell: SharedCell, model: str = POOLED) -> list[Row]:

@@ -88,11 +88,7 @@ class Material:
     @property
     def planned(self) -> tuple[Cell, ...]:
         """The cells of the planned families: their formats, bundles in their disguised presentation."""
-        return tuple(
-            cell
-            for cell in self.cells
-            if self.setting.family_of(cell.format) is not None and cell.mode in {"single", "disguised"}
-        )
+        return tuple(cell for cell in self.cells if is_planned(cell, self.setting))
 
     def fitted(self, cell: Cell, specification: Specification, model: str = POOLED) -> Fitted:
         """The fit of a cell to all respondents together or to one, made once for each primary cell.
@@ -150,6 +146,11 @@ def _check_terms(scores: pl.DataFrame, setting: Setting) -> None:
             raise InputError(
                 f"no row has {factor} {level!r}", where="references", mend=f"The levels are {', '.join(levels)}"
             )
+
+
+def is_planned(cell: Cell, setting: Setting) -> bool:
+    """Whether a cell's contrasts belong to a family: a format that one names, bundles in disguise."""
+    return setting.family_of(cell.format) is not None and cell.mode in {"single", "disguised"}
 
 
 def fit_cell(cell: Cell, specification: Specification, model: str = POOLED) -> Fitted:
