@@ -175,6 +175,8 @@ def _told_by_one(
     weights = basis @ turn.T
     every = _summed_by_cluster(weights**2, pieces)
     large = every > _SHARE * every.sum(axis=0)
+    # A direction is told whole where the cluster's products have an eigenvalue of one: their trace is no less.
+    large &= (_summed_by_cluster(basis**2, pieces).sum(axis=1) >= 1 - 2 * _WHOLE)[:, None]
     found = np.zeros(len(turn), dtype=np.bool_)
     for k in np.flatnonzero(large.any(axis=1)):
         rows, own = pieces[k], every[k]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import inf, isfinite, isnan
 
 from evenhand.errors import InputError
+from evenhand.statistics.tails import normal_quantile, t_above, t_quantile
 
 _LEAST = 1e-12
 """Chances nearer to 0 or 1 than this are beyond the distributions' precision."""
@@ -77,18 +78,18 @@ def detectable_multiplier(*, df: float = inf, alpha: float = 0.05, power: float 
         InputError: A level, power or degrees of freedom out of range, or so extreme that no multiple can be told.
     """
     from scipy.optimize import brentq
-    from scipy.stats import nct, norm, t
+    from scipy.special import nctdtr
 
     found = f"alpha {alpha}, power {power}, df {df}"
     _require(_LEAST <= alpha <= 0.5 and alpha < power <= 1 - _LEAST and df > 0, found)
     if not isfinite(df):
-        return float(norm.ppf(1 - alpha / 2) + norm.ppf(power))
-    critical = float(t.ppf(1 - alpha / 2, df))
+        return normal_quantile(1 - alpha / 2) + normal_quantile(power)
+    critical = _quantile(1 - alpha / 2, df)
 
     def short(shift: float) -> float:
-        other = float(nct.cdf(-critical, df, shift))
+        other = float(nctdtr(df, shift, -critical))
         # The far tail is too small for scipy where it is NaN.
-        return float(nct.sf(critical, df, shift)) + (0.0 if isnan(other) else other) - power
+        return 1 - float(nctdtr(df, shift, critical)) + (0.0 if isnan(other) else other) - power
 
     upper = 1.0
     with warnings.catch_warnings():
@@ -124,15 +125,11 @@ def standardised(effect: float, sd: float) -> float | None:
 
 
 def _above(statistic: float, df: float) -> float:
-    from scipy.stats import norm, t
-
-    return float(t.sf(statistic, df) if isfinite(df) else norm.sf(statistic))
+    return float(t_above(statistic, df))
 
 
 def _quantile(share: float, df: float) -> float:
-    from scipy.stats import norm, t
-
-    return float(t.ppf(share, df) if isfinite(df) else norm.ppf(share))
+    return float(t_quantile(share, df))
 
 
 def _require(condition: bool, found: str) -> None:

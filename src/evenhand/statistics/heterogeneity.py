@@ -76,7 +76,7 @@ def summarise_effects(effects: Sequence[float], std_errors: Sequence[float], *, 
             where=_WHERE,
             mend="Give as many finite effects as positive standard errors; leave out what could not be estimated",
         )
-    from scipy.stats import chi2
+    from scipy.special import chdtrc
 
     # About the effect known best, in units of the typical error: nothing hangs on the unit or the origin.
     centre, unit = float(y[s.argmin()]), float(np.median(s))
@@ -97,7 +97,7 @@ def summarise_effects(effects: Sequence[float], std_errors: Sequence[float], *, 
         tau_low=low,
         tau_high=high,
         q=q,
-        q_p_value=float(chi2.sf(q, y.size - 1)) if y.size > 1 else None,
+        q_p_value=float(chdtrc(y.size - 1, q)) if y.size > 1 else None,
         n=int(y.size),
         note="" if y.size > 1 else "one effect alone says nothing about heterogeneity",
     )
@@ -139,9 +139,9 @@ def _paule_mandel(y: NDArray[np.float64], v: NDArray[np.float64]) -> float:
 
 def _profile(y: NDArray[np.float64], v: NDArray[np.float64]) -> tuple[float, float]:
     """The 95% Q-profile interval of tau."""
-    from scipy.stats import chi2
+    from scipy.special import chdtri
 
-    low, high = (float(np.sqrt(_solve(float(chi2.ppf(share, y.size - 1)), y, v))) for share in (0.975, 0.025))
+    low, high = (float(np.sqrt(_solve(float(chdtri(y.size - 1, above)), y, v))) for above in (0.025, 0.975))
     return low, high
 
 

@@ -83,13 +83,11 @@ def build_matrices(
     reference = _checked_reference(reference or {}, formula, tuple(varying))
     _require_values(table)
     _require_number(table, formula.outcome, "the outcome")
-    complete = table.drop_nulls().filter(
-        pl.all_horizontal(pl.selectors.float().is_not_nan()) if _floats(table) else True
-    )
+    complete = _complete(table)
     if complete.is_empty():
         raise InputError("no row is complete", where="data", mend="Give rows with a value in every column named")
     for name in _floats(complete):
-        if complete[name].is_infinite().any():
+        if not np.isfinite(complete[name].to_numpy()).all():
             raise InputError(f"{shown(name)} holds an infinite value", where="data", mend="Leave such rows out")
     levels = {
         name: _levels(complete[name], name, reference.get(name))
@@ -122,12 +120,24 @@ def _require_values(table: pl.DataFrame) -> None:
     if table.is_empty():
         raise InputError("there is no row", where="data", mend="Give a table with rows")
     for column in table:
-        if column.is_null().all() or (column.dtype.is_float() and column.fill_nan(None).is_null().all()):
+        missing = column.null_count()
+        if column.dtype.is_float():
+            missing = int(np.isnan(column.to_numpy()).sum())
+        if missing == table.height:
             raise InputError(
                 f"no row is complete: there is no value in {shown(column.name)}",
                 where="data",
                 mend="Give values, or leave the column out",
             )
+
+
+def _complete(table: pl.DataFrame) -> pl.DataFrame:
+    """The rows in which nothing is missing."""
+    if any(column.null_count() for column in table):
+        table = table.drop_nulls()
+    wanting = [np.isnan(table[name].to_numpy()) for name in _floats(table)]
+    missing = np.logical_or.reduce(wanting) if wanting else np.zeros(0, dtype=np.bool_)
+    return table.filter(~missing) if missing.any() else table
 
 
 def _require_sizes(names: Sequence[str], columns: Sequence[NDArray[np.float64]]) -> None:

@@ -60,9 +60,11 @@ def correct(p_values: Sequence[float | None], *, method: Method = "bh") -> Corre
 
 
 def _bh(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    from scipy.stats import false_discovery_control
-
-    return false_discovery_control(p) if p.size else p
+    order = np.argsort(p, kind="stable")[::-1]
+    stepped = np.minimum.accumulate(p[order] * (p.size / np.arange(p.size, 0, -1)))
+    corrected = np.empty_like(p)
+    corrected[order] = np.minimum(stepped, 1.0)
+    return corrected
 
 
 def _holm(p: NDArray[np.float64]) -> NDArray[np.float64]:

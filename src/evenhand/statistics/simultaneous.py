@@ -17,6 +17,7 @@ import polars as pl
 
 from evenhand.errors import InputError
 from evenhand.statistics.draws import NO_VARIATION, ROUNDING, require_level
+from evenhand.statistics.tails import t_above, t_quantile
 from evenhand.tables import counted
 
 if TYPE_CHECKING:
@@ -223,15 +224,15 @@ def _as_normal(statistics: NDArray[np.float64], clusters: int) -> NDArray[np.flo
 
     The SD of a mean's draws is that of n - 1 over n clusters, so the statistic is too large by the root of it.
     """
-    from scipy.stats import norm, t
+    from scipy.special import ndtri
 
     shrunk = statistics * sqrt((clusters - 1) / clusters)
-    return np.asarray(norm.isf(t.sf(shrunk, clusters - 1)), dtype=np.float64)
+    return np.asarray(-ndtri(t_above(shrunk, clusters - 1)), dtype=np.float64)
 
 
 def _critical(maxima: NDArray[np.float64], level: float, clusters: int) -> float:
     """The multiple of the standard error that agrees with the p values: beyond it they are 1 - level or less."""
-    from scipy.stats import norm, t
+    from scipy.special import ndtr
 
     place = ceil(round(level * (len(maxima) + 1), 9))
     if place > len(maxima):
@@ -241,4 +242,4 @@ def _critical(maxima: NDArray[np.float64], level: float, clusters: int) -> float
             mend=f"Draw {ceil(1 / (1 - level))} or more",
         )
     reached = float(np.sort(maxima)[place - 1])
-    return float(t.isf(norm.sf(reached), clusters - 1)) * sqrt(clusters / (clusters - 1))
+    return -float(t_quantile(float(ndtr(-reached)), clusters - 1)) * sqrt(clusters / (clusters - 1))

@@ -37,6 +37,13 @@ def t_two_sided(statistic: float | NDArray[np.float64], df: float | NDArray[np.f
     return np.asarray(2 * stdtr(df, -np.abs(statistic)), dtype=np.float64)
 
 
+def t_above(statistic: float | NDArray[np.float64], df: float | NDArray[np.float64]) -> NDArray[np.float64]:
+    """How likely a t statistic of this or a larger value is; arguments as `t_two_sided` has them."""
+    from scipy.special import stdtr
+
+    return np.asarray(stdtr(df, -np.asarray(statistic)), dtype=np.float64)
+
+
 def normal_two_sided(statistic: float | NDArray[np.float64]) -> NDArray[np.float64]:
     """The same for a normal statistic."""
     from scipy.special import ndtr

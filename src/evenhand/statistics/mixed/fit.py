@@ -134,7 +134,7 @@ class MixedModel:
             if column in self.levels:
                 with suppress(InputError):
                     return self._coded_anew(~out).fit(start)
-            return self._without(out).fit(start)
+            return self._refit(out, start)
 
     def without_rows(self, out: NDArray[np.bool_], start: WarmStart | None = None) -> MixedFit:
         """Estimate the model from the other rows; nothing is laid out again where every factor keeps its reference.
@@ -155,7 +155,7 @@ class MixedModel:
         rest = self.table.filter(~out)
         with single_threaded():
             if all((rest[name].cast(pl.String) == known[0]).any() for name, known in self.levels.items()):
-                return self._without(out).fit(start)
+                return self._refit(out, start)
             return self._coded_anew(~out).fit(start)
 
     def with_outcome(self, y: NDArray[np.float64]) -> MixedModel:
@@ -183,8 +183,19 @@ class MixedModel:
         size = criterion.parameters
         return minimise(criterion, start if start is not None and start.fits(size) else None)
 
+    def _refit(self, out: NDArray[np.bool_], start: WarmStart | None) -> MixedFit:
+        """The fit to the other rows; which variances they can tell is asked where its minimum leaves it in doubt."""
+        model = self._without(out)
+        told = model.identification
+        fit = model.fit(start)
+        # At an inner minimum that is not flat, every variance is told.
+        if fit.converged and not fit.singular and not told.left_out:
+            return fit
+        asked = identify(model.products, model.blocks)
+        return fit if asked == told else replace(model, identification=asked).fit(start)
+
     def _without(self, out: NDArray[np.bool_]) -> MixedModel:
-        """A model to be fitted at once, and for nothing else."""
+        """A model to be fitted at once, and for nothing else; what the data tell is as with all rows."""
         rest = ~out
         if not self.scale:
             return self._of_rows(rest)
@@ -202,7 +213,6 @@ class MixedModel:
             y=self.y[rest],
             offset=np.linalg.solve(step, self.offset),
             products=products,
-            identification=identify(products, self.blocks),
         )
 
     def _taken_away(self, out: NDArray[np.bool_]) -> Products:

@@ -24,8 +24,11 @@ LARGEST_THETA = 1e4
 """A term whose SD is so many residual SDs leaves no residual."""
 
 _GUESSES = 4
+_FOLLOWED = 12
 _GRADIENT = 1e-3
 _DECREMENT = 1e-8
+_NEARBY = 1e-7
+"""What a Newton step gains at most where second derivatives stay as they are, to four digits."""
 _LOSS = 1e-7
 """What of the criterion is no matter: a hundred-thousandth of what moves an interval."""
 _NEAR_ZERO = 0.05
@@ -88,11 +91,13 @@ def minimise(criterion: Criterion, start: WarmStart | None = None) -> Optimum:
     """
     if not criterion.parameters:
         return _least_squares(criterion)
-    begin = _first_guess(criterion) if start is None else start
-    theta, curvature = begin.theta, begin.curvature
+    if start is None:
+        guess = _first_guess(criterion)
+        theta = _descend(criterion, guess.theta, guess.curvature)
+    else:
+        theta = _follow(criterion, start)
     trouble = ""
     for _ in range(ESCAPES):
-        theta = _descend(criterion, theta, curvature)
         if np.abs(theta).max() > LARGEST_THETA:
             trouble = "the effects leave no residual to speak of, less than a ten-thousandth of their own spread"
             break
@@ -102,7 +107,7 @@ def minimise(criterion: Criterion, start: WarmStart | None = None) -> Optimum:
         escaped = _off_boundary(criterion, optimum)
         if escaped is None:
             return optimum
-        theta, curvature = escaped, None
+        theta = _descend(criterion, escaped, None)
     return _failed(criterion, theta, trouble or "the search found no minimum")
 
 
@@ -131,6 +136,20 @@ def _first_guess(criterion: Criterion) -> WarmStart:
         curvature.append((2 * np.outer(w, w * sd**2) * (1 + np.eye(len(w))) / levels)[np.tril_indices(len(w))])
     theta = criterion.pack(factors)
     return WarmStart(theta, np.diag(np.concatenate(curvature)))
+
+
+def _follow(criterion: Criterion, start: WarmStart) -> NDArray[np.float64]:
+    """Newton's steps with the curvature of a fit to similar data, which cost no second derivatives; else a search."""
+    theta, at = start.theta, criterion.evaluate(start.theta)
+    for _ in range(_FOLLOWED):
+        step, decrement = _newton_step(start.curvature, at.gradient)
+        if decrement < _NEARBY:
+            return theta
+        moved, at = _try_step(criterion, theta, at, step)
+        if moved is theta:
+            break
+        theta = moved
+    return _descend(criterion, theta, start.curvature)
 
 
 def _descend(
@@ -209,7 +228,8 @@ def _polish(
         if decrement < _DECREMENT:
             trouble = ""
             break
-        hessian, spread_gradient = _second_derivatives(criterion, theta, at, one_sided=one_sided)
+        if not one_sided or decrement > _NEARBY:
+            hessian, spread_gradient = _second_derivatives(criterion, theta, at, one_sided=one_sided)
     optimum = Optimum(theta, at, hessian, spread_gradient, ranks, trouble)
     flat = () if trouble else _flat_terms(criterion, optimum)
     return replace(optimum, flat=flat, trouble=trouble or "the criterion is flat" * bool(flat))
