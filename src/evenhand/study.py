@@ -430,6 +430,7 @@ def analyse(
     references: Mapping[str, str] | None = None,
     seed: int | None = None,
     processes: int | None = None,
+    fresh: bool = True,
     progress: Callable[[str], None] | None = None,
 ) -> tuple[Analysis, list[Path]]:
     """Answer every question that a run's arms, or a file of outcomes, allow; results of a run are kept in it.
@@ -441,27 +442,35 @@ def analyse(
         seed: Of everything that is drawn; the study's own by default.
         processes: How many processes answer; by default one a core where it is worth it. A script that asks for
             several, or has many rows, needs `if __name__ == "__main__"`.
+        fresh: Whether it is answered again where the run keeps an analysis of these very outcomes, on these terms, by
+            these versions.
         progress: Called with the name of each cell and block that is answered.
 
     Returns:
         What was found, and the files written.
     """
+    import hashlib
+
     from evenhand.analysis.blocks import analyse as answer
     from evenhand.analysis.material import Material
-    from evenhand.analysis.results import write_results
+    from evenhand.analysis.results import read_results, write_results
     from evenhand.files import make_folder
     from evenhand.runs import is_run, open_run
     from evenhand.terms import of_file, of_run
 
     run = open_run(target) if is_run(target) else None
     setting = of_run(run, margins, references, seed) if run else of_file(margins, references, seed)
-    if run is not None and run.writable:
-        make_folder(run.results)
-    outcomes = tabulate(run) if run else read_tables([target])
-    found = answer(Material.of(outcomes, setting), processes=processes, progress=progress)
     if run is None or not run.writable:
-        return found, []
-    source = {"study": run.plan.name, "instrument": run.instrument.digest}
+        outcomes = tabulate(run) if run else read_tables([target])
+        return answer(Material.of(outcomes, setting), processes=processes, progress=progress), []
+    make_folder(run.results)
+    outcomes = tabulate(run)
+    digest = hashlib.sha256(run.outcomes.read_bytes()).hexdigest()
+    source = {"study": run.plan.name, "instrument": run.instrument.digest, "outcomes": digest}
+    kept = None if fresh else read_results(run.results, setting=setting, source=source)
+    if kept is not None:
+        return kept, []
+    found = answer(Material.of(outcomes, setting), processes=processes, progress=progress)
     return found, write_results(found, run.results, setting=setting, source=source)
 
 
@@ -507,13 +516,14 @@ def compare(
 
 
 def report(
-    run: Run, *, processes: int | None = None, progress: Callable[[str], None] | None = None
+    run: Run, *, processes: int | None = None, fresh: bool = False, progress: Callable[[str], None] | None = None
 ) -> tuple[Analysis, list[Path]]:
     """Write the page, the figures, the tables and the summary of a run into its `report/`.
 
     Args:
-        run: The run; it is analysed.
+        run: The run; it is analysed, or its analysis read where it keeps a current one.
         processes: As `analyse` has it.
+        fresh: As `analyse` has it.
         progress: Called with each step, in words.
 
     Returns:
@@ -534,7 +544,7 @@ def report(
     if not run.writable:
         raise InputError("the run cannot be written", where=str(run.folder), mend="Copy it, and report on the copy")
     make_folder(run.folder / "report")
-    analysis, _ = analyse(run.folder, processes=processes, progress=progress)
+    analysis, _ = analyse(run.folder, processes=processes, fresh=fresh, progress=progress)
     if progress is not None:
         progress("page")
     models = status(run)

@@ -10,7 +10,7 @@ from evenhand import study
 from evenhand.analysis import verdict
 from evenhand.analysis.blocks import BLOCKS, analyse
 from evenhand.analysis.material import Material
-from evenhand.analysis.results import MANIFEST, write_results
+from evenhand.analysis.results import MANIFEST, read_results, write_results
 from evenhand.analysis.setting import Family, Setting
 from evenhand.analysis.simulation import Stage, World
 from evenhand.analysis.specifications import formula_of
@@ -208,6 +208,22 @@ def test_results_are_written_with_a_manifest(stage, tmp_path):
     statuses = pl.read_csv(tmp_path / "results" / "statuses.csv")
     assert set(statuses["status"]) <= {"disparity", "equivalent", "not_resolved"}
     assert all(status.status != "fair" for status in found.statuses)
+
+    def again(**terms):
+        return read_results(tmp_path / "results", **({"setting": setting, "source": {"study": "small"}} | terms))
+
+    kept = again()
+    assert kept is not None
+    assert (kept.statuses, dict(kept.scope)) == (found.statuses, dict(found.scope))
+    assert list(kept.blocks) == list(found.blocks)
+    assert all(kept.blocks[name].equals(found.blocks[name]) for name in found.blocks)
+    # Of other outcomes, on other terms, or changed by hand: no analysis to read.
+    assert again(source={"study": "other"}) is None
+    assert again(setting=dataclasses.replace(setting, margins={})) is None
+    (tmp_path / "results" / "verdict.parquet").write_bytes(b"changed")
+    assert again() is None
+    (tmp_path / "results" / MANIFEST).write_text("[]", encoding="utf-8")
+    assert again() is None
 
 
 def test_a_setting_is_frozen_and_has_the_usual_references():

@@ -8,11 +8,12 @@ import json
 import platform
 from dataclasses import asdict
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evenhand.analysis.blocks import BLOCKS
+from evenhand.analysis.blocks import BLOCKS, Analysis
+from evenhand.analysis.verdict import Status
 from evenhand.cells import guard
 from evenhand.files import make_folder, replace_file
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from evenhand.analysis.blocks import Analysis
     from evenhand.analysis.setting import Setting
 
 MANIFEST = "manifest.json"
@@ -56,15 +56,52 @@ def write_results(analysis: Analysis, folder: Path, *, setting: Setting, source:
             written.append(path)
             digests[path.name] = hashlib.sha256(data).hexdigest()
     manifest = {
-        "source": dict(source),
-        "setting": asdict(setting),
+        **_terms(setting, source),
         "scope": dict(analysis.scope),
-        "versions": {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES},
         "seconds": {name: round(seconds, 3) for name, seconds in analysis.seconds.items()},
         "files": digests,
     }
     replace_file(folder / MANIFEST, (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode())
     return [*written, folder / MANIFEST]
+
+
+def read_results(folder: Path, *, setting: Setting, source: Mapping[str, str]) -> Analysis | None:
+    """The analysis that is kept in a folder, where it is of this source, on these terms and made by these versions.
+
+    Args:
+        folder: Where it was written.
+        setting: The terms of the analysis.
+        source: What was analysed: names and digests.
+
+    Returns:
+        What was found; None where there is none, it is another, or a file of it was changed.
+    """
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+        wanted = json.loads(json.dumps(_terms(setting, source)))
+        if {name: manifest[name] for name in wanted} != wanted:
+            return None
+        tables: dict[str, pl.DataFrame] = {}
+        for name in (*BLOCKS, STATUSES):
+            if f"{name}.parquet" in manifest["files"]:
+                data = (folder / f"{name}.parquet").read_bytes()
+                if hashlib.sha256(data).hexdigest() != manifest["files"][f"{name}.parquet"]:
+                    return None
+                tables[name] = pl.read_parquet(io.BytesIO(data))
+        statuses = [Status(**row) for row in tables.pop(STATUSES).to_dicts()] if STATUSES in tables else []
+        return Analysis(tables, statuses, manifest["scope"], manifest["seconds"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, pl.exceptions.PolarsError):
+        # Damaged, or of another layout: it is made again.
+        return None
+
+
+def _terms(setting: Setting, source: Mapping[str, str]) -> dict[str, Any]:
+    """What an analysis was made of, on which terms, with what."""
+    return {
+        "source": dict(source),
+        "setting": asdict(setting),
+        "versions": {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES},
+    }
 
 
 def _clear(folder: Path) -> None:

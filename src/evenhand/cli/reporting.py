@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 @click.command()
 @run_argument
 @click.option("--processes", type=click.IntRange(min=1), help="Processes. [one a core, where it is worth it]")
+@click.option("--fresh", is_flag=True, help="Analyse again where RUN keeps an analysis of these very outcomes.")
 @json_option
-def report(folder: Path, processes: int | None, as_json: bool) -> int:
-    """Analyse RUN and write its page, figures, tables and summary into RUN/report."""
+def report(folder: Path, processes: int | None, fresh: bool, as_json: bool) -> int:
+    """Write the page, figures, tables and summary of RUN into RUN/report; RUN is analysed where it is not yet."""
     from evenhand import study
     from evenhand.cli import progress
     from evenhand.cli.console import print_files
@@ -26,7 +27,10 @@ def report(folder: Path, processes: int | None, as_json: bool) -> int:
 
     with progress.steps(quiet=as_json) as step:
         found, files = study.report(
-            open_run(folder), processes=processes, progress=lambda name: step(f"Answered: {name.replace('_', ' ')}")
+            open_run(folder),
+            processes=processes,
+            fresh=fresh,
+            progress=lambda name: step(f"Answered: {name.replace('_', ' ')}"),
         )
     said = headline(found.statuses)
     if as_json:
