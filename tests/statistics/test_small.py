@@ -10,16 +10,24 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import fisher_exact
+from scipy.stats import fisher_exact, norm
 
 from evenhand.errors import InputError
 from evenhand.statistics.agreement import cohens_kappa
-from evenhand.statistics.equivalence import detectable_multiplier, equivalence, minimum_detectable_effect, standardised
+from evenhand.statistics.equivalence import (
+    detectable_multiplier,
+    equivalence,
+    minimum_detectable_effect,
+    power_of,
+    standardised,
+)
 from evenhand.statistics.heterogeneity import summarise_effects
 from evenhand.statistics.multiplicity import correct
 from evenhand.statistics.permutation import sign_flip, within_blocks
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "data" / "small_stats.json").read_text(encoding="utf-8"))
+DATA = Path(__file__).parents[1] / "data"
+GOLDEN = json.loads((DATA / "small_stats.json").read_text(encoding="utf-8"))
+POWERS = json.loads((DATA / "power.json").read_text(encoding="utf-8"))
 finite = st.floats(-1e3, 1e3)
 
 
@@ -60,6 +68,59 @@ def test_detectable_multiples_are_those_of_r(case):
     df = inf if case["df"] == "Inf" else case["df"]
     assert detectable_multiplier(df=df) == pytest.approx(case["multiplier"], rel=1e-9)
     assert minimum_detectable_effect(0.5, df=df) == pytest.approx(case["multiplier"] / 2, rel=1e-9)
+
+
+@pytest.mark.parametrize("case", POWERS)
+def test_power_is_that_of_r(case):
+    n, alpha = case["n"], case["alpha"]
+    assert power_of(case["delta"], 1 / sqrt(n), df=n - 1, alpha=alpha) == pytest.approx(case["power"], abs=1e-10)
+
+
+degrees = st.one_of(st.just(inf), st.floats(1, 1e6))
+levels = st.floats(1e-3, 0.5)
+
+
+@settings(max_examples=200)
+@given(df=degrees, alpha=levels, share=st.floats(0.01, 0.99), error=st.floats(1e-6, 1e6))
+def test_the_smallest_effect_found_with_a_power_has_that_power(df, alpha, share, error):
+    power = alpha + share * (0.999 - alpha)
+    effect = minimum_detectable_effect(error, df=df, alpha=alpha, power=power)
+    # With infinite df the multiple is the textbook's, which leaves the far tail out.
+    far = norm.sf(norm.isf(alpha / 2) + effect / error) if df == inf else 0.0
+    assert power_of(effect, error, df=df, alpha=alpha) == pytest.approx(power + far, abs=1e-9)
+
+
+@given(df=degrees, alpha=levels, effects=st.lists(st.floats(0, 60), min_size=2, max_size=20))
+def test_power_rises_from_the_level_with_the_size_of_the_effect(df, alpha, effects):
+    assert power_of(0.0, 1.0, df=df, alpha=alpha) == pytest.approx(alpha, rel=1e-9)
+    effects = np.sort(effects)
+    power = power_of(effects, 1.0, df=df, alpha=alpha)
+    assert (np.diff(power) >= -1e-12).all()
+    assert ((power >= alpha - 1e-12) & (power <= 1)).all()
+    assert (power_of(-effects, 1.0, df=df, alpha=alpha) == power).all()
+    assert power.tolist() == [power_of(float(one), 1.0, df=df, alpha=alpha) for one in effects]
+
+
+def test_power_of_clear_effects_rises_strictly():
+    for df in (1.5, 11, 35, inf):
+        assert (np.diff(power_of(np.linspace(0, 5, 26), 1.0, df=df)) > 0).all()
+
+
+@pytest.mark.parametrize("df", [1.0, 35.0, 1e6, inf])
+def test_however_large_an_effect_its_power_is_told(df):
+    assert power_of(np.array([1e4, 1e15, 1e300]), 1.0, df=df).tolist() == [1.0, 1.0, 1.0]
+    assert power_of(1e300, 1e-300, df=df) == 1.0
+
+
+def test_power_is_how_often_a_t_test_rejects():
+    draws = 0.5 + rng(12).standard_normal((20_000, 12))
+    t = draws.mean(axis=1) / (draws.std(axis=1, ddof=1) / sqrt(12))
+    expected = power_of(0.5, 1 / sqrt(12), df=11)
+    assert np.mean(np.abs(t) > 2.200985) == pytest.approx(expected, abs=0.01)
+
+
+def test_a_power_that_is_hardly_more_than_the_level_needs_hardly_an_effect():
+    assert detectable_multiplier(df=11, power=float(np.nextafter(0.05, 1))) < 1e-3
 
 
 def test_corrections_are_those_of_r():
@@ -170,6 +231,16 @@ def test_outcomes_of_two_values_are_permuted_as_others_are():
         lambda: detectable_multiplier(df=0.01),
         lambda: detectable_multiplier(df=2, alpha=1e-12),
         lambda: detectable_multiplier(df=float("nan")),
+        lambda: power_of(float("nan"), 1),
+        lambda: power_of(np.array([1.0, float("inf")]), 1),
+        lambda: power_of(1, 0),
+        lambda: power_of(1, -1),
+        lambda: power_of(1, float("inf")),
+        lambda: power_of(1, 1, df=0),
+        lambda: power_of(1, 1, df=float("nan")),
+        lambda: power_of(1, 1, df=1e-4),
+        lambda: power_of(1, 1, alpha=0),
+        lambda: power_of(1, 1, alpha=0.9),
         lambda: standardised(float("nan"), 1),
         lambda: correct(["a"]),
         lambda: correct(0.5),

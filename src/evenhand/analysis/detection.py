@@ -41,12 +41,8 @@ def detection_floors(material: Material) -> pl.DataFrame:
     """
     rows: list[Row] = []
     for specification in SPECIFICATIONS:
-        pooled = [(cell, row) for cell in material.planned for row in _contrasts(material, cell, specification, POOLED)]
-        tested = correct_families(
-            material.setting, [cell.format for cell, _ in pooled], [row.p_value for _, row in pooled]
-        )
-        for (cell, row), one in zip(pooled, tested, strict=True):
-            rows += _floors(material, cell, row, specification, one)
+        for cell, row, tested in tested_contrasts(material, specification):
+            rows += _floors(material, cell, row, specification, tested)
         rows += [row for cell in material.planned for row in _name_sd(material, cell, specification)]
     for cell in material.planned:
         if len(cell.models) < 2:
@@ -58,6 +54,24 @@ def detection_floors(material: Material) -> pl.DataFrame:
     return as_frame(rows)
 
 
+def tested_contrasts(material: Material, specification: Specification) -> Iterator[tuple[Cell, Row, Tested]]:
+    """Each planned contrast, pooled over respondents, with its cell and its place in its family."""
+    pooled = [(cell, row) for cell in material.planned for row in _contrasts(material, cell, specification, POOLED)]
+    tested = correct_families(material.setting, [cell.format for cell, _ in pooled], [row.p_value for _, row in pooled])
+    for (cell, row), one in zip(pooled, tested, strict=True):
+        yield cell, row, one
+
+
+def levels_of(tested: Tested) -> dict[str, tuple[float, str]]:
+    """The levels at which a contrast is looked for, as numbers and in words, by what the estimand's name ends with.
+
+    Before correction, and at the first step of its family's (`_first_step`).
+    """
+    made = tested.tests - tested.missing
+    first = f"{tested.family.q:g}/{made} = {tested.first_step:.2g}"
+    return {"": (ALPHA, f"{ALPHA:.0%}"), "_first_step": (tested.first_step, first)}
+
+
 def _contrasts(material: Material, cell: Cell, specification: Specification, model: str) -> Iterator[Row]:
     fitted = material.fitted(cell, specification, model)
     return contrast_rows(cell, fitted.fit, specification, model=model, trouble=fitted.trouble)
@@ -66,13 +80,10 @@ def _contrasts(material: Material, cell: Cell, specification: Specification, mod
 def _floors(material: Material, cell: Cell, row: Row, specification: Specification, tested: Tested) -> Iterator[Row]:
     label, unit = _LABELS[specification], UNITS[cell.format]
     head = replace(row, estimate=None, std_error=None, conf_low=None, conf_high=None, p_value=None)
-    tests, q = tested.tests - tested.missing, tested.family.q
-    first = q / max(tests, 1)
-    levels = {"mde": (ALPHA, "5%"), "mde_first_step": (first, f"{q:g}/{tests} = {first:.2g}")}
     sizes = {"std_error_achieved": (row.std_error, "", "")}
-    for name, (alpha, said) in levels.items():
+    for which, (alpha, said) in levels_of(tested).items():
         size, told = detectable(row.std_error, row.df, alpha)
-        sizes[name] = (size, f"; {POWER:.0%} power, two-sided level {said}", told)
+        sizes[f"mde{which}"] = (size, f"; {POWER:.0%} power, two-sided level {said}", told)
     for name, (size, how, told) in sizes.items():
         yield replace(head, estimand=name, estimate=size, method=f"{label}; {unit}{how}", note=joined(told, row.note))
     sizes = {"": (row.estimate, "the contrast", "")} | {f"{name}_": size for name, size in sizes.items()}
@@ -92,12 +103,20 @@ def detectable(std_error: float | None, df: float | None, alpha: float = ALPHA) 
         df: Its degrees of freedom; None for a normal one.
         alpha: The level, two-sided.
     """
-    if std_error is None:
-        return None, "there is no standard error"
+    told = untold(std_error, df)
+    if std_error is None or told:
+        return None, told
     df = math.inf if df is None else df
-    if df < 1:
-        return None, f"{df:.2g} degrees of freedom are too few for a floor"
     return detectable_multiplier(df=df, alpha=alpha, power=POWER) * std_error, ""
+
+
+def untold(std_error: float | None, df: float | None) -> str:
+    """Why nothing can be told of what a contrast could have detected; empty where it can."""
+    if std_error is None:
+        return "there is no standard error"
+    if df is not None and df < 1:
+        return f"{df:.2g} degrees of freedom are too few to tell what could have been detected"
+    return ""
 
 
 def _excluded(material: Material, row: Row, specification: Specification) -> Iterator[Row]:

@@ -31,6 +31,11 @@ class Tested:
     missing: int
 
     @property
+    def first_step(self) -> float:
+        """The level that the smallest p value of the family is held against: q over the tests that could be made."""
+        return self.family.q / max(self.tests - self.missing, 1)
+
+    @property
     def survives(self) -> bool | None:
         """Whether it survives the correction; None where there is no p value."""
         return None if self.q_value is None else self.q_value < self.family.q

@@ -5,7 +5,7 @@
 | effects beside what was sampled (names, profiles, models) | `fit_mixed`; often: `lay_out_mixed`, `leave_one_out` |
 | effects for these names only | `fit_clustered`; few clusters: `errors="cr2"`, `wild_cluster_test` |
 | effects on an order | `fit_rank_logit` |
-| is there none that matters | `equivalence`, `minimum_detectable_effect`, `detectable_multiplier` |
+| is there none that matters | `equivalence`, `minimum_detectable_effect`, `detectable_multiplier`, `power_of` |
 | many questions at once | `correct`; `simultaneous` |
 | do effects differ between models | `summarise_effects` |
 | sampling without a formula for it | `cluster_bootstrap`, `least_squares_draws`, `largest`, `difference_of_largest` |
@@ -23,6 +23,7 @@ from evenhand.statistics.equivalence import (
     detectable_multiplier,
     equivalence,
     minimum_detectable_effect,
+    power_of,
     standardised,
 )
 from evenhand.statistics.heterogeneity import Heterogeneity, summarise_effects
@@ -63,6 +64,7 @@ __all__ = [
     "least_squares_draws",
     "leave_one_out",
     "minimum_detectable_effect",
+    "power_of",
     "rank_correlation",
     "sign_flip",
     "simultaneous",
