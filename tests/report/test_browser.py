@@ -55,7 +55,7 @@ def page(browser, report):
     tab.on("pageerror", lambda problem: tab.noted.append(str(problem)))
     tab.on("request", lambda request: tab.requested.append(request.url))
     tab.goto(report.as_uri())
-    tab.wait_for_selector("#figure-contrasts svg")
+    tab.wait_for_selector("html[data-drawn]")
     yield tab
     context.close()
 
@@ -109,8 +109,23 @@ def test_it_is_read_by_day_and_by_night(page):
     day = page.evaluate(paper), page.evaluate(ink)
     page.click("#mode")
     page.wait_for_function(f"{ink} !== '{day[1]}'")
+    page.wait_for_selector("html[data-drawn='2']")
     assert page.evaluate(paper) != day[0]
     assert page.locator("#mode").get_attribute("aria-pressed") == "true"
+    assert page.noted == []
+
+
+def test_respondents_are_left_out_of_figures(page):
+    marks = "document.querySelectorAll('#figure-by_model svg .mark-symbol path').length"
+    both = page.evaluate(marks)
+    assert both > 0
+    page.uncheck("#models input[value=m2]")
+    page.wait_for_function(f"{marks} < {both}")
+    page.wait_for_selector("html[data-drawn='2']")
+    pooled = page.locator("#figure-contrasts svg").count()
+    page.check("#models input[value=m2]")
+    page.wait_for_function(f"{marks} === {both}")
+    assert pooled == 1
     assert page.noted == []
 
 
@@ -120,7 +135,7 @@ def test_axe_finds_no_serious_fault(page, dark):
 
     if dark:
         page.click("#mode")
-        page.wait_for_timeout(500)
+        page.wait_for_selector("html[data-drawn='2']")
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     found = Axe().run(page).response["violations"]
     assert [(v["id"], v["nodes"][0]["html"][:120]) for v in found if v["impact"] in {"serious", "critical"}] == []

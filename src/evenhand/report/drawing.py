@@ -11,6 +11,8 @@ from evenhand.report.theme import config
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from evenhand.report.findings import Findings
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -32,6 +34,11 @@ class Figure:
     spec: Mapping[str, Any]
     rows: Sequence[Mapping[str, Any]]
 
+    @property
+    def by_model(self) -> bool:
+        """Whether its rows name a respondent, so that a page may leave some out."""
+        return any("model" in row for row in self.rows)
+
     def styled(self, mode: str) -> dict[str, Any]:
         """The specification in a style, `light` or `dark`."""
         return {**self.spec, "config": config(mode)}
@@ -39,15 +46,31 @@ class Figure:
 
 def interval_figure(
     rows: Sequence[Mapping[str, Any]], y: str, x: str, colour: str, *, name: str, title: str, axis: str, caption: str,
-    alt: str, percent: bool = False,
+    alt: str, percent: bool = False, column: str | None = None, row: str | None = None, own_scales: bool = False,
 ) -> Figure:  # fmt: skip
-    """Points with intervals, one a row, told apart by colour and shape."""
+    """Points with intervals, one a row, told apart by colour and shape.
+
+    Args:
+        rows: What is drawn; each has `low`, `high` and `n` besides the columns that are named here.
+        y: What stands on the left.
+        x: The number.
+        colour: What colour and shape tell apart.
+        name: Of the figure's files.
+        title: Its heading.
+        axis: What the number is, with its unit.
+        caption: What is drawn.
+        alt: What it shows, in words.
+        percent: Whether the number is a share.
+        column: What has a panel each, side by side.
+        row: What has a panel each, one below the other.
+        own_scales: Whether panels have scales of their own, as units that differ ask for.
+    """
     draw = altair()
 
     base = draw.Chart(draw.InlineData(values=list(rows)))
     shared = {"title": axis, "axis": draw.Axis(format="%")} if percent else {"title": axis}
     kinds = order(rows, colour)
-    beside = len({(row[y], row[colour]) for row in rows}) > len({row[y] for row in rows})
+    beside = len({(one[y], one[colour]) for one in rows}) > len({one[y] for one in rows})
     offset = draw.YOffset(f"{colour}:N", sort=kinds) if beside else draw.YOffsetValue(0)
     place = draw.Y(f"{y}:N", title=None, sort=order(rows, y))
     # The same title and domain make one legend of colours and shapes.
@@ -55,7 +78,9 @@ def interval_figure(
     kept = draw.Scale(domain=kinds)
     hue = draw.Color(f"{colour}:N", scale=kept, title=" ", legend=legend)
     shape = draw.Shape(f"{colour}:N", scale=kept, title=" ", legend=legend)
-    tips = [f"{y}:N", f"{colour}:N", draw.Tooltip(f"{x}:Q", format=".1%" if percent else "+.3f"), "n:Q"]
+    panels = {"column": column, "row": row}
+    named = [f"{part}:N" for part in (*panels.values(), y, colour) if part]
+    tips = [*named, draw.Tooltip(f"{x}:Q", format=".1%" if percent else "+.3f"), "n:Q"]
     zero = base.mark_rule(strokeDash=[3, 3]).encode(draw.XDatum(0))
     lines = base.mark_rule(strokeWidth=2).encode(
         draw.X("low:Q", **shared), draw.X2("high:Q"), place, yOffset=offset, color=hue
@@ -63,7 +88,17 @@ def interval_figure(
     points = base.mark_point(filled=True, size=80, opacity=1).encode(
         draw.X(f"{x}:Q", **shared), place, yOffset=offset, color=hue, shape=shape, tooltip=tips
     )
-    chart = draw.layer(zero, lines, points).properties(width=620, height=draw.Step(17 if beside else 26))
+    width, step = (210 if column else 620), (17 if beside else 26)
+    chart = draw.layer(zero, lines, points).properties(width=width, height=draw.Step(step))
+    facets = {
+        place: (draw.Column if place == "column" else draw.Row)(f"{part}:N", title=None, sort=order(rows, part))
+        for place, part in panels.items()
+        if part
+    }
+    if facets:
+        chart = chart.facet(**facets, spacing=14)
+    if own_scales:
+        chart = chart.resolve_scale(x="independent")
     return Figure(name, title, caption, alt, chart.to_dict(), list(rows))
 
 
@@ -76,6 +111,12 @@ def span(rows: Sequence[Mapping[str, Any]]) -> str:
     """How many each row rests on, in words."""
     low, high = min(row["n"] for row in rows), max(row["n"] for row in rows)
     return f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"
+
+
+def respondents(findings: Findings) -> str:
+    """How many respondents were asked, in words."""
+    count = len(findings.analysis.scope.get("models", []))
+    return f"{count} respondent{'' if count == 1 else 's'}"
 
 
 def altair() -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.report.drawing import Figure, altair, interval_figure, order, span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from evenhand.report.findings import Findings
 
@@ -121,6 +121,34 @@ def _framing(findings: Findings) -> Figure | None:
     )
 
 
+def _framing_tasks(findings: Findings) -> Figure | None:
+    """Framing contrasts by task (table 10)."""
+    rows: list[dict[str, Any]] = [
+        {"contrast": row["group"], "task": _task(row), "model": row["model"], "difference": row["estimate"],
+         "low": row["conf_low"], "high": row["conf_high"], "n": row["n"]}
+        for row in findings.rows("fairfund_framing", estimand="framing_contrast")
+        if row["estimate"] is not None
+    ]  # fmt: skip
+    if not rows:
+        return None
+    largest = max(rows, key=lambda row: abs(row["difference"]))
+    return interval_figure(
+        rows, "contrast", "difference", "model", name="framing_tasks", title="Framing contrasts by task",
+        axis="difference, in the task's unit", row="task", own_scales=True,
+        caption=f"How much more an appeal of the first framing gets than of the second; {span(rows)}, 95% intervals.",
+        alt=f"{len(rows)} framing contrasts; the largest in size is {largest['difference']:+.2f} ({largest['model']}, "
+        f"{largest['task']}, {largest['contrast']}).",
+    )  # fmt: skip
+
+
+_TASK_UNITS = {"rate": "points", "rank": "positions", "allocate": "dollars"}
+
+
+def _task(row: Mapping[str, Any]) -> str:
+    shown = row["arm"].removeprefix("framing_") if row["format"] != "rate" else ""
+    return ", ".join(part for part in (row["format"], shown, _TASK_UNITS.get(row["format"], "")) if part)
+
+
 def _dollars(rows: list[dict[str, Any]], name: str, title: str, axis: str, caption: str) -> Figure | None:
     if not rows:
         return None
@@ -132,4 +160,10 @@ def _dollars(rows: list[dict[str, Any]], name: str, title: str, axis: str, capti
     )  # fmt: skip
 
 
-DRAWN: Sequence[Callable[[Findings], Figure | None]] = (_leaderboard, _equal_splits, _dollar_gaps, _framing)
+DRAWN: Sequence[Callable[[Findings], Figure | None]] = (
+    _leaderboard,
+    _equal_splits,
+    _dollar_gaps,
+    _framing,
+    _framing_tasks,
+)

@@ -31,14 +31,17 @@ _PLACES = {
     "instrument": ("recovery",),
     "results": (
         "contrasts",
+        "by_model",
+        "interactions",
         "audit",
         "recognition",
         "leaderboard",
         "equal_splits",
         "dollar_gaps",
         "dollars_by_framing",
+        "framing_tasks",
     ),
-    "robustness": ("shifts",),
+    "robustness": ("shifts", "power"),
 }
 
 
@@ -67,6 +70,7 @@ def render(findings: Findings, figures: Sequence[Figure], tables: Mapping[str, T
         words=words.STATUS_WORDS,
         sections=[{"id": name, "title": title} for name, title in SECTIONS.items()],
         placed={place: [drawn[name] for name in names if name in drawn] for place, names in _PLACES.items()},
+        toggled=[row["model"] for row in findings.models] if any(one.by_model for one in figures) else [],
         tables=tables,
         robustness_tables=ROBUSTNESS,
         fairfund_tables=FAIRFUND,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from evenhand.report.findings import Findings
 
-MOST_ROWS = 400
+MOST_ROWS = 200
 """Rows of a table on the page; its file has all."""
 
 

@@ -32,7 +32,7 @@ def config(mode: str) -> dict[str, Any]:
         "view": {"stroke": grid},
         "axis": {
             "labelColor": ink, "titleColor": ink, "gridColor": grid, "domainColor": grid, "tickColor": grid,
-            "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal", "labelLimit": 260,
+            "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal", "labelLimit": 340,
         },
         "header": {"labelColor": ink, "titleColor": ink, "labelFontSize": 13, "labelFontWeight": "bold"},
         "legend": {"labelColor": ink, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 12, "orient": "bottom"},

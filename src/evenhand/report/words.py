@@ -75,10 +75,11 @@ def floors(statuses: Sequence[Status]) -> list[str]:
         if not seen:
             lines.append(f"{format}: nothing says what could have been seen; {declared}.")
             continue
-        low, high = min(seen), max(seen)
-        size = f"{low:.3f}" if f"{low:.3f}" == f"{high:.3f}" else f"{low:.3f} to {high:.3f}"
+        bounds = [status.bound for status in own if status.bound is not None]
+        excluded = f"; 90% intervals reach {_range(bounds)} at most" if bounds else ""
         lines.append(
-            f"{format}: effects of {size} {own[0].unit} are seen with 80% power before correction; {declared}."
+            f"{format}: effects of {_range(seen)} {own[0].unit} are seen with 80% power before correction{excluded}; "
+            f"{declared}."
         )
     return lines
 
@@ -122,6 +123,11 @@ def warnings(findings: Findings) -> list[str]:
 def percent(row: Mapping[str, int], status: str) -> str:
     """A status' share of a row's units."""
     return f"{row[status] / row['units']:.1%}" if row["units"] else "none"
+
+
+def _range(sizes: Sequence[float]) -> str:
+    low, high = f"{min(sizes):.3f}", f"{max(sizes):.3f}"
+    return low if low == high else f"{low} to {high}"
 
 
 def _counted(n: int, noun: str) -> str:

@@ -3,18 +3,30 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const root = document.documentElement;
   const button = document.getElementById("mode");
+  let unchosen = [];
 
-  // Figures are drawn again in the other style; nothing is fetched.
-  const draw = () => {
-    const dark = root.dataset.mode === "dark";
+  // Figures are drawn one after the other, so that the page can be read meanwhile; nothing is fetched.
+  const pause = () => new Promise((done) => setTimeout(done));
+  let drawing = 0;
+  const draw = async () => {
+    const own = ++drawing;
+    const config = data.config[root.dataset.mode];
     for (const place of document.querySelectorAll("[data-figure]")) {
       const figure = data.figures[place.dataset.figure];
-      const config = data.config[dark ? "dark" : "light"];
-      // The figure's label stands for it; its hundred marks are not read out.
-      vegaEmbed(place, { ...figure, config }, { actions: false, renderer: "svg" })
-        .then(() => place.querySelector("svg").setAttribute("aria-hidden", "true"))
-        .catch((problem) => { place.textContent = `This figure could not be drawn: ${problem.message}`; });
+      // Figures whose rows name a respondent leave out those that are not chosen.
+      const chosen = place.dataset.models === undefined || !unchosen.length ? {}
+        : { transform: [{ filter: { not: { field: "model", oneOf: unchosen } } }, ...(figure.transform || [])] };
+      try {
+        await vegaEmbed(place, { ...figure, ...chosen, config }, { actions: false, renderer: "svg" });
+        // The figure's label stands for it; its hundred marks are not read out.
+        place.querySelector("svg").setAttribute("aria-hidden", "true");
+      } catch (problem) {
+        place.textContent = `This figure could not be drawn: ${problem.message}`;
+      }
+      await pause();
+      if (own !== drawing) return;
     }
+    root.dataset.drawn = String(own);
   };
   const choose = (dark) => {
     root.dataset.mode = dark ? "dark" : "light";
@@ -22,6 +34,11 @@
     button.setAttribute("aria-pressed", String(dark));
     draw();
   };
+  const models = document.getElementById("models");
+  if (models) models.addEventListener("change", () => {
+    unchosen = [...models.elements].filter((box) => !box.checked).map((box) => box.value);
+    draw();
+  });
   button.addEventListener("click", () => choose(root.dataset.mode !== "dark"));
   choose(matchMedia("(prefers-color-scheme: dark)").matches);
 
