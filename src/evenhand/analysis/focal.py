@@ -173,12 +173,32 @@ def _with_base(outcomes: pl.DataFrame) -> pl.DataFrame:
     return worded if (worded["wording"] == BASE).any() else worded.with_columns(wording_variant=pl.lit(BASE))
 
 
+def demographic_rows(scores: pl.DataFrame, *, tag: str = PRIMARY, wording: str = BASE) -> pl.DataFrame:
+    """The rows that cells are made of, with a score or without one, and their `presentation`.
+
+    Left out are probes, and bundles that vary no demographic factor (placebo and irrelevant attributes).
+
+    Args:
+        scores: Outcomes with scores, from `scored`.
+        tag: The tag of the arms: `primary`, or one extension.
+        wording: The wording of the arms.
+    """
+    mode = pl.when(pl.col("task").is_in(BUNDLED)).then(pl.col("mode")).otherwise(pl.lit("single"))
+    return scores.filter(
+        pl.col("task").is_in(list(UNITS)),
+        pl.col("tag") == tag,
+        pl.col("wording_variant").fill_null(BASE) == wording,
+        pl.col("pseudo_group").is_null(),
+        pl.col("attribute").is_null(),
+        pl.col("focal_axis").is_null() | pl.col("focal_axis").is_in(_DEMOGRAPHIC),
+    ).with_columns(presentation=mode)
+
+
 def focal_cells(scores: pl.DataFrame, setting: Setting, *, tag: str = PRIMARY, wording: str = BASE) -> list[Cell]:
     """The cells of a study: by domain, format and presentation, in the order in which arms come.
 
-    Left out are probes, bundles that vary no demographic factor (placebo and irrelevant attributes), and rows without a
-    score, which are counted. Where no row is in base wording, all wordings stand for it (see `scored`), and the column
-    `wording_variant` of a cell tells them apart.
+    They hold the rows of `demographic_rows` that have a score; the others are counted. Where no row is in base wording,
+    all wordings stand for it (see `scored`), and the column `wording_variant` of a cell tells them apart.
 
     Args:
         scores: Outcomes with scores, from `scored`.
@@ -189,16 +209,7 @@ def focal_cells(scores: pl.DataFrame, setting: Setting, *, tag: str = PRIMARY, w
     Raises:
         InputError: A margin is given for the scores of several domains, whose scales differ.
     """
-    mode = pl.when(pl.col("task").is_in(BUNDLED)).then(pl.col("mode")).otherwise(pl.lit("single"))
-    wanted = scores.filter(
-        pl.col("task").is_in(list(UNITS)),
-        pl.col("tag") == tag,
-        pl.col("wording_variant").fill_null(BASE) == wording,
-        pl.col("pseudo_group").is_null(),
-        pl.col("attribute").is_null(),
-        pl.col("focal_axis").is_null() | pl.col("focal_axis").is_in(_DEMOGRAPHIC),
-    ).with_columns(presentation=mode)
-    cells = list(_cells(wanted, setting))
+    cells = list(_cells(demographic_rows(scores, tag=tag, wording=wording), setting))
     numbered = [cell.domain for cell in cells if cell.format == SCORE]
     if len(numbered) > 1 and SCORE in setting.margins:
         raise InputError(

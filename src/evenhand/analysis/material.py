@@ -90,6 +90,11 @@ class Material:
         """The cells of the planned families: their formats, bundles in their disguised presentation."""
         return tuple(cell for cell in self.cells if is_planned(cell, self.setting))
 
+    def confounding(self, cell: Cell) -> list[str]:
+        """What the arms of a cell are declared confounded with, as notes that all its results carry."""
+        found = {self.setting.confounded.get(str(arm)) for arm in cell.rows["arm"].unique()} - {None}
+        return [f"confounded: {what}" for what in sorted(map(str, found))]
+
     def fitted(self, cell: Cell, specification: Specification, model: str = POOLED) -> Fitted:
         """The fit of a cell to all respondents together or to one, made once for each primary cell.
 
@@ -149,8 +154,13 @@ def _check_terms(scores: pl.DataFrame, setting: Setting) -> None:
 
 
 def is_planned(cell: Cell, setting: Setting) -> bool:
-    """Whether a cell's contrasts belong to a family: a format that one names, bundles in disguise."""
-    return setting.family_of(cell.format) is not None and cell.mode in {"single", "disguised"}
+    """Whether a cell's contrasts belong to a family."""
+    return is_planned_place(cell.format, cell.mode, setting)
+
+
+def is_planned_place(format: str, mode: str, setting: Setting) -> bool:
+    """Whether contrasts asked for like this belong to a family: a format that one names, bundles in disguise."""
+    return setting.family_of(format) is not None and mode in {"single", "disguised"}
 
 
 def fit_cell(cell: Cell, specification: Specification, model: str = POOLED) -> Fitted:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from evenhand.analysis.blocks import BLOCKS, Analysis
-from evenhand.analysis.verdict import Status
+from evenhand.analysis.verdict import Status, as_records
 from evenhand.cells import guard
 from evenhand.files import make_folder, replace_file
 
@@ -45,7 +45,7 @@ def write_results(analysis: Analysis, folder: Path, *, setting: Setting, source:
     """
     tables = dict(analysis.blocks)
     if analysis.statuses:
-        tables[STATUSES] = pl.DataFrame([asdict(status) for status in analysis.statuses], infer_schema_length=None)
+        tables[STATUSES] = pl.DataFrame(as_records(analysis.statuses), infer_schema_length=None)
     make_folder(folder)
     _clear(folder)
     written: list[Path] = []

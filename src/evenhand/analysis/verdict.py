@@ -7,90 +7,56 @@ and two one-sided tests reject effects as large as the margin that was declared 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
-from evenhand.analysis.detection import detectable
+from evenhand.analysis.detection import detectable, exclusion_rows
 from evenhand.analysis.families import correct_families
 from evenhand.analysis.focal import FACTORS, UNITS
+from evenhand.analysis.judging import Judged, Vocabulary, judge, judged_record
 from evenhand.analysis.readings import joined
 from evenhand.analysis.rows import Row, as_frame
 from evenhand.analysis.specifications import POOLED, SPECIFICATIONS, contrast_rows
 from evenhand.seeds import generator
-from evenhand.statistics import (
-    equivalence,
-    within_blocks,
-)
+from evenhand.statistics import within_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from evenhand.analysis.families import Tested
     from evenhand.analysis.focal import Cell
     from evenhand.analysis.material import Material
     from evenhand.analysis.setting import Setting
     from evenhand.analysis.specifications import Specification
 
-DISPARITY, EQUIVALENT, NOT_RESOLVED = "disparity", "equivalent", "not_resolved"
+DISPARITY, EQUIVALENT = "disparity", "equivalent"
 DECISIONS = ("decide", "tool_decide")
 SHUFFLES = 1_999
 MISSING = "missing"
 """The status of what was not asked, or has no answer yet."""
-ALPHA = 0.05
+_WORDS = Vocabulary(
+    found=DISPARITY,
+    bounded=EQUIVALENT,
+    above="survives correction",
+    below="survives correction",
+    its_size="its size",
+    open="neither found nor excluded: effects of {size} are seen with 80% power before correction; {margin}",
+    unknown="nothing says what could have been seen: see the note",
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
-    """What may be said of one planned contrast.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status(Judged):
+    """What may be said of one planned contrast: `disparity`, `equivalent` or `not_resolved`.
 
     Attributes:
-        domain: The pack.
-        format: How the answer was asked for.
-        term: The factor.
-        group: The level that is compared with the reference.
-        status: `disparity`, `equivalent` or `not_resolved`.
-        estimate: In the format's own unit; above 0 favours the group.
-        std_error: Its standard error.
-        df: Its degrees of freedom.
-        conf_low: Lower end of the 95% interval.
-        conf_high: Its upper end.
-        p_value: Two-sided.
-        q_value: Corrected within the family.
-        family: The family that it is corrected in.
         d: The estimate over the raw SD of the cell.
         sd: That SD, in the format's unit.
-        unit: The format's unit.
-        margin: Declared beforehand; None where there is none.
-        tost_p: Of the equivalence test at the margin.
-        bound: The far end of the 90% interval in size.
-        detectable: The smallest effect seen with 80% power at 5%, uncorrected: `mde` of the block `floors`.
-        said: The status in words, with the size it speaks of.
-        note: What else a reader must know.
     """
 
-    domain: str
-    format: str
-    term: str
-    group: str
-    status: str
-    estimate: float | None
-    std_error: float | None
-    df: float | None
-    conf_low: float | None
-    conf_high: float | None
-    p_value: float | None
-    q_value: float | None
-    family: str
     d: float | None
     sd: float
-    unit: str
-    margin: float | None
-    tost_p: float | None
-    bound: float | None
-    detectable: float | None
-    said: str
-    note: str
 
 
 def planned_contrasts(material: Material) -> pl.DataFrame:
@@ -99,7 +65,7 @@ def planned_contrasts(material: Material) -> pl.DataFrame:
     Returns:
         Tidy rows: estimand `contrast`, one for each cell of the family and group.
     """
-    return as_frame(_corrected(_planned(material, "evenhand"), material.setting))
+    return as_frame(row for row, _ in _planned(material, "evenhand"))
 
 
 def contrasts(material: Material) -> pl.DataFrame:
@@ -112,8 +78,8 @@ def contrasts(material: Material) -> pl.DataFrame:
     """
     rows: list[Row] = []
     for specification in SPECIFICATIONS:
-        planned = _corrected(_planned(material, specification), material.setting)
-        corrected = {(row.domain, row.format, row.term, row.group): row for row in planned}
+        planned = _planned(material, specification)
+        corrected = {(row.domain, row.format, row.term, row.group): row for row, _ in planned}
         for cell in material.cells:
             own = list(_of_cell(material, cell, specification, POOLED))
             if cell in material.planned:
@@ -208,8 +174,10 @@ def _permuted(material: Material, cell: Cell, head: Row) -> Iterator[Row]:
 def statuses(material: Material) -> list[Status]:
     """The status of every planned contrast, in the order of `planned_contrasts`."""
     spreads = {(cell.domain, cell.format): cell.sd for cell in material.planned}
-    rows = planned_contrasts(material).to_dicts()
-    return [_status(row, material, spreads[row["domain"], row["format"]]) for row in rows]
+    return [
+        _status(row, tested, material.setting, spreads[row.domain, row.format])
+        for row, tested in _planned(material, "evenhand")
+    ]
 
 
 def scope(material: Material) -> dict[str, list[str]]:
@@ -238,13 +206,20 @@ def _with_one_level(cell: Cell) -> list[str]:
     return [factor for factor in FACTORS if factor not in there and cell.rows[factor].drop_nulls().n_unique() == 1]
 
 
-def as_records(found: Iterable[Status]) -> list[dict[str, object]]:
-    """Statuses as `evenhand analyse --json` prints them."""
-    return [asdict(status) for status in found]
+def as_records(found: Iterable[Status]) -> list[dict[str, Any]]:
+    """Statuses as `evenhand analyse --json` prints them and `results/statuses.csv` holds them."""
+    return [judged_record(status) for status in found]
 
 
-def _planned(material: Material, specification: Specification) -> list[Row]:
-    return [row for cell in material.planned for row in _of_cell(material, cell, specification, POOLED)]
+def _planned(material: Material, specification: Specification) -> list[tuple[Row, Tested]]:
+    """Pooled rows of planned cells, corrected by BH within each family; a missing p stays missing, and is counted."""
+    rows = [row for cell in material.planned for row in _of_cell(material, cell, specification, POOLED)]
+    found = correct_families(material.setting, [row.format for row in rows], [row.p_value for row in rows])
+    corrected: list[tuple[Row, Tested]] = []
+    for row, tested in zip(rows, found, strict=True):
+        told = f"{tested.missing} of {tested.tests} planned contrasts have no p value" if tested.missing else ""
+        corrected.append((replace(row, q_value=tested.q_value, note=joined(row.note, told)), tested))
+    return corrected
 
 
 def _of_cell(material: Material, cell: Cell, specification: Specification, model: str) -> list[Row]:
@@ -252,19 +227,8 @@ def _of_cell(material: Material, cell: Cell, specification: Specification, model
     rows = list(contrast_rows(cell, found.fit, specification, model=model, trouble=found.trouble))
     if cell.bundled and cell.mode != "single":
         rows = [replace(row, method=f"{row.method}; {cell.mode} bundles") for row in rows]
-    confounded = {material.setting.confounded.get(str(arm)) for arm in cell.rows["arm"].unique()} - {None}
-    notes = [f"confounded: {what}" for what in sorted(map(str, confounded))]
+    notes = material.confounding(cell)
     return [replace(row, note="; ".join([row.note, *notes]).removeprefix("; ")) for row in rows]
-
-
-def _corrected(rows: list[Row], setting: Setting) -> list[Row]:
-    """BH within each family; a missing p stays missing, and is counted."""
-    found = correct_families(setting, [row.format for row in rows], [row.p_value for row in rows])
-    corrected: list[Row] = []
-    for row, tested in zip(rows, found, strict=True):
-        told = f"{tested.missing} of {tested.tests} planned contrasts have no p value" if tested.missing else ""
-        corrected.append(replace(row, q_value=tested.q_value, note=joined(row.note, told)))
-    return corrected
 
 
 def _standardised(rows: Sequence[Row], sd: float) -> Iterator[Row]:
@@ -284,70 +248,17 @@ def _standardised(rows: Sequence[Row], sd: float) -> Iterator[Row]:
         yield replace(row, estimand="contrast_d", method=method, **numbers)
 
 
-def _status(row: Mapping[str, object], material: Material, sd: float) -> Status:
-    numbers = {
-        name: value if isinstance(value := row[name], float) else None
-        for name in ("estimate", "std_error", "df", "conf_low", "conf_high", "p_value", "q_value")
-    }
-    estimate, error, q = numbers["estimate"], numbers["std_error"], numbers["q_value"]
-    margin = material.setting.margin(str(row["domain"]), str(row["format"]))
-    unit = UNITS[str(row["format"])]
-    tost = bound = None
-    seen, _ = detectable(error, numbers["df"])
-    if estimate is not None and error is not None:
-        df = numbers["df"] or np.inf
-        # Without a margin the bound alone is read; any margin gives the same interval.
-        tested = equivalence(estimate, error, margin or 1.0, df=df)
-        bound = tested.bound
-        tost = tested.p_value if margin else None
-    status = NOT_RESOLVED
-    family = material.setting.family_of(str(row["format"]))
-    if q is not None and family is not None and q < family.q:
-        status = DISPARITY
-    elif tost is not None and tost < ALPHA:
-        status = EQUIVALENT
-    return Status(
-        domain=str(row["domain"]),
-        format=str(row["format"]),
-        term=str(row["term"]),
-        group=str(row["group"]),
-        status=status,
-        **numbers,
-        family=family.name if family is not None else "",
-        d=estimate / sd if estimate is not None and sd > 0 else None,
-        sd=sd,
-        unit=unit,
+def _status(row: Row, tested: Tested, setting: Setting, sd: float) -> Status:
+    margin = setting.margin(row.domain, row.format)
+    tost, bound = exclusion_rows(row, margin, row.method)
+    judged = judge(
+        row,
+        tested,
+        _WORDS,
         margin=margin,
-        tost_p=tost,
-        bound=bound,
-        detectable=seen,
-        said=_said(status, numbers, margin, bound, seen, unit),
-        note=str(row["note"]),
+        tost_p=tost.p_value,
+        bound=bound.estimate,
+        detectable=detectable(row.std_error, row.df)[0],
     )
-
-
-def _said(
-    status: str,
-    numbers: Mapping[str, float | None],
-    margin: float | None,
-    bound: float | None,
-    seen: float | None,
-    unit: str,
-) -> str:
-    """The status in words; each number is one of the row's."""
-    low, high = numbers["conf_low"], numbers["conf_high"]
-    if status == DISPARITY and low is not None and high is not None:
-        if margin is None:
-            return "survives correction; no margin was declared to judge its size by"
-        beyond = low > margin or high < -margin
-        within = -margin < low and high < margin
-        size = "beyond" if beyond else "within" if within else "undecided against"
-        return f"survives correction; its size is {size} the margin of {margin:g} {unit}"
-    if status == EQUIVALENT:
-        return f"bounded at {bound:.3f} {unit}, inside the margin of {margin:g} declared beforehand"
-    if seen is None:
-        return "nothing says what could have been seen: see the note"
-    against = f"; the margin is {margin:g}" if margin is not None else "; no margin was declared"
-    return (
-        f"neither found nor excluded: effects of {seen:.3f} {unit} are seen with 80% power before correction{against}"
-    )
+    d = row.estimate / sd if row.estimate is not None and sd > 0 else None
+    return Status(**asdict(judged), d=d, sd=sd)

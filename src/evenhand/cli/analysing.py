@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli.options import json_option, pairs, print_json
+from evenhand.cli.options import json_option, number, pairs, print_json
 from evenhand.errors import InputError
 
 if TYPE_CHECKING:
@@ -83,45 +83,38 @@ def analysis_record(found: Analysis) -> dict[str, Any]:
 def print_verdict(found: Analysis) -> None:
     """The planned contrasts with their statuses, what the instrument was shown to see, and what that covers."""
     from rich.markup import escape
-    from rich.table import Table
 
-    from evenhand.cli.console import out
+    from evenhand.cli.console import out, ruled, say
 
-    console = out()
     for line in _instrument(found):
-        console.print(line, markup=False, soft_wrap=True)
-    table = Table(
-        title="The planned contrasts, pooled over respondents",
+        say(line)
+    table = ruled(
+        "The planned contrasts, pooled over respondents",
+        texts=("domain", "format", "group"),
+        numbers=("estimate", "95% interval", "d", "q"),
         caption="Above 0 favours the group. Intervals: 95%. q: corrected within the family. No status means fair:\n"
         "it speaks of these formats, wordings, models, names and applications, and certifies no other.",
-        caption_justify="left",
     )
-    for column in ("domain", "format", "group"):
-        table.add_column(column)
-    for column in ("estimate", "95% interval", "d", "q"):
-        table.add_column(column, justify="right")
     table.add_column("status")
     table.add_column("what it says", overflow="fold")
     for row in found.statuses:
-        interval = f"{_number(row.conf_low)} to {_number(row.conf_high)}"
-        numbers = (_number(row.estimate), interval, _number(row.d, 2), _q(row.q_value))
+        interval = f"{number(row.conf_low)} to {number(row.conf_high)}"
+        numbers = (number(row.estimate), interval, number(row.d, "+.2f"), number(row.q_value, ".3f"))
         texts = (row.domain, row.format, row.group)
         table.add_row(*map(escape, texts), *numbers, row.status.replace("_", " "), escape(row.said))
     if found.statuses:
-        console.print(table)
-    console.print(_headline(found.statuses), markup=False, soft_wrap=True)
+        out().print(table)
+    say(_headline(found.statuses))
     if waiting := found.scope.get("not yet answered"):
-        told = (
-            f"Interim: {waiting[0]} of the planned cells have no answer yet. Statuses of an unfinished run are not for"
-        )
-        console.print(
-            f"{told} decisions: a look before the end is one that nobody planned.", markup=False, soft_wrap=True
+        say(
+            f"Interim: {waiting[0]} of the planned cells have no answer yet. Statuses of an unfinished run are not for "
+            "decisions: a look before the end is one that nobody planned."
         )
     if found.statuses:
         covered = "; ".join(f"{name}: {', '.join(values)}" for name, values in found.scope.items())
-        console.print(f"This speaks of {covered}. It certifies no other.", markup=False, soft_wrap=True)
+        say(f"This speaks of {covered}. It certifies no other.")
     counts = ", ".join(f"{name} {rows.height:,}" for name, rows in found.blocks.items())
-    console.print(f"Rows by block: {counts}.", markup=False, soft_wrap=True)
+    say(f"Rows by block: {counts}.")
 
 
 def _instrument(found: Analysis) -> Iterator[str]:
@@ -138,7 +131,7 @@ def _instrument(found: Analysis) -> Iterator[str]:
 
 
 def _interval(row: Mapping[str, Any]) -> str:
-    return f"{_number(row['estimate'])} [{_number(row['conf_low'])}, {_number(row['conf_high'])}]"
+    return f"{number(row['estimate'])} [{number(row['conf_low'])}, {number(row['conf_high'])}]"
 
 
 def _headline(statuses: Sequence[Status]) -> str:
@@ -151,11 +144,3 @@ def _headline(statuses: Sequence[Status]) -> str:
         f"Of {total} planned contrasts, {counts['disparity']} survive correction, {counts['equivalent']} are bounded "
         f"inside the margin declared beforehand, and {counts['not_resolved']} are not resolved."
     )
-
-
-def _q(value: float | None) -> str:
-    return "none" if value is None else f"{value:.3f}"
-
-
-def _number(value: float | None, digits: int = 3) -> str:
-    return "none" if value is None else f"{value:+.{digits}f}"

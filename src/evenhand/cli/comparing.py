@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli.options import json_option, pairs, print_json
+from evenhand.cli.options import json_option, number, pairs, print_json
 from evenhand.errors import InputError
 
 if TYPE_CHECKING:
@@ -83,35 +83,28 @@ def _sizes(texts: Mapping[str, str]) -> dict[str, float]:
 
 def _print(found: Comparison) -> None:
     from rich.markup import escape
-    from rich.table import Table
 
-    from evenhand.cli.console import out
+    from evenhand.cli.console import out, ruled, say
 
-    console = out()
-    table = Table(
-        title="Changes of the planned contrasts, second less first, pooled over matched respondents",
+    table = ruled(
+        "Changes of the planned contrasts, second less first, pooled over matched respondents",
+        texts=("domain", "format", "group"),
+        numbers=("first", "second", "change", "95% interval", "q", "slots"),
         caption="Above 0 the second favours the group more than the first did. Intervals: 95%. q: corrected within the "
         "family.\nSlots: with a score on both sides, on the first alone, on the second alone.",
-        caption_justify="left",
     )
-    for column in ("domain", "format", "group"):
-        table.add_column(column)
-    for column in ("first", "second", "change", "95% interval", "q", "slots"):
-        table.add_column(column, justify="right")
     table.add_column("status")
     table.add_column("what it says", overflow="fold")
     for row in found.changes:
-        interval = f"{_number(row.conf_low)} to {_number(row.conf_high)}"
-        numbers = (_number(row.first), _number(row.second), _number(row.estimate), interval)
-        q = "none" if row.q_value is None else f"{row.q_value:.3f}"
+        interval = f"{number(row.conf_low)} to {number(row.conf_high)}"
+        numbers = (number(row.first), number(row.second), number(row.estimate), interval, number(row.q_value, ".3f"))
         slots = f"{row.shared:,}, {row.only_first:,}, {row.only_second:,}"
         texts = map(escape, (row.domain, row.format, row.group))
-        table.add_row(*texts, *numbers, q, slots, row.status.replace("_", " "), escape(row.said))
+        table.add_row(*texts, *numbers, slots, row.status.replace("_", " "), escape(row.said))
     if found.changes:
-        console.print(table)
-    lines = [found.headline, *_scores(found), *(f"Note: {note}." for note in found.notes), _scope(found)]
-    for line in lines:
-        console.print(line, markup=False, soft_wrap=True)
+        out().print(table)
+    for line in (found.headline, *_scores(found), *(f"Note: {note}." for note in found.notes), _scope(found)):
+        say(line)
 
 
 def _scores(found: Comparison) -> list[str]:
@@ -122,12 +115,10 @@ def _scores(found: Comparison) -> list[str]:
     for mean, share in zip(moved, differ, strict=True):
         if share["estimate"] is None:
             continue
-        interval = (
-            f" [{_number(mean['conf_low'])}, {_number(mean['conf_high'])}]" if mean["conf_low"] is not None else ""
-        )
+        interval = f" [{number(mean['conf_low'])}, {number(mean['conf_high'])}]" if mean["conf_low"] is not None else ""
         mode = share["method"].rpartition("; ")[2]
         lines.append(
-            f"{mean['domain']} {mean['format']} ({mode}): the mean score moved by {_number(mean['estimate'])}"
+            f"{mean['domain']} {mean['format']} ({mode}): the mean score moved by {number(mean['estimate'])}"
             f"{interval}; {share['estimate']:.1%} of {share['n']:,} shared slots were answered differently."
         )
     return lines
@@ -139,7 +130,3 @@ def _scope(found: Comparison) -> str:
         f"This speaks of {who}, on the shared slots alone: not of applications, wordings or formats that one side "
         "lacks, nor of whether either side is fair. Answers drawn anew differ by chance too; intervals allow for it."
     )
-
-
-def _number(value: float | None) -> str:
-    return "none" if value is None else f"{value:+.3f}"

@@ -37,6 +37,21 @@ def out() -> Console:
     return Console(highlight=False, width=max(console.width, NARROWEST) if console.is_terminal else WIDE)
 
 
+def say(text: str) -> None:
+    """A line as it stands: nothing in it is markup, and the terminal alone wraps it."""
+    out().print(text, markup=False, soft_wrap=True)
+
+
+def ruled(title: str, *, texts: Sequence[str], numbers: Sequence[str], caption: str | None = None) -> Table:
+    """A table without rows: columns of text, then columns of numbers."""
+    table = Table(title=title, caption=caption, caption_justify="left")
+    for column in texts:
+        table.add_column(column.replace("_", " "))
+    for column in numbers:
+        table.add_column(column.replace("_", " "), justify="right")
+    return table
+
+
 def print_status(rows: Sequence[Mapping[str, Any]]) -> None:
     """What became of each model's units."""
     columns = ("units", *STATUSES, "input_tokens", "output_tokens")
@@ -71,12 +86,12 @@ def print_served(status: Status) -> None:
             said.append(
                 f"{row['unsettled_batch_items']:,} requests in batches that were never settled may be paid twice"
             )
-        console.print(_visible("; ".join(said)), markup=False, soft_wrap=True)
+        say(_visible("; ".join(said)))
     print_errors(status.errors)
     for row in status.refusals:
         instead = "left out" if row["value"] is None else f"{row['value']} sent instead"
         text = f"{row['model']}, {row['format']}: {row['parameter']} refused, {instead} ({row['message']})"
-        console.print(_visible(text), markup=False, soft_wrap=True)
+        say(_visible(text))
     if not status.deviations:
         return
     table = Table(title="Replies to requests that were not as the study asks")
@@ -93,7 +108,7 @@ def print_errors(rows: Sequence[Mapping[str, Any]]) -> None:
     """Why units stand as errors."""
     for row in rows:
         text = f"{row['model']}: {row['units']:,} unit{'s' * (row['units'] > 1)} failed: {row['reason']}"
-        out().print(_visible(text), markup=False, soft_wrap=True)
+        say(_visible(text))
 
 
 def print_forecast(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -120,11 +135,11 @@ def print_validity(arms: Sequence[Mapping[str, Any]]) -> None:
     kinds: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in arms:
         kinds.setdefault((row["domain"], row["format"]), []).append(row)
-    table = Table(title="Validity by domain and format, all models, in units")
-    for column in ("domain", "format"):
-        table.add_column(column)
-    for column in ("units", *STATUSES, "answered", "least, by model"):
-        table.add_column(column.replace("_", " "), justify="right")
+    table = ruled(
+        "Validity by domain and format, all models, in units",
+        texts=("domain", "format"),
+        numbers=("units", *STATUSES, "answered", "least, by model"),
+    )
     for kind, rows in kinds.items():
         by_model: dict[str, list[int]] = {}
         for row in rows:
@@ -145,25 +160,18 @@ def print_unanswered(arms: Sequence[Mapping[str, Any]], groups: Sequence[Mapping
     lost = [row for row in arms if row["units"] > row["answered"]]
     if not lost:
         return
-    table = Table(title="Units without an answer, by arm")
-    for column in ("model", "arm"):
-        table.add_column(column)
-    for column in ("units", *UNANSWERED):
-        table.add_column(column.replace("_", " "), justify="right")
+    table = ruled("Units without an answer, by arm", texts=("model", "arm"), numbers=("units", *UNANSWERED))
     for row in lost:
         counts = (f"{row[column]:,}" for column in ("units", *UNANSWERED))
         table.add_row(escape(row["model"]), escape(row["arm"]), *counts)
     console.print(table)
     compared = [row for row in groups if row["p_value"] is not None]
-    table = Table(
-        title="Shares by group, where a unit holds one group",
+    table = ruled(
+        "Shares by group, where a unit holds one group",
+        texts=("model", "arm", "status", "factor", "group"),
+        numbers=("share", "95% interval", "units", "p, groups alike"),
         caption="Bundles that hold every group lose all of them together: differences are not identified there.",
-        caption_justify="left",
     )
-    for column in ("model", "arm", "status", "factor", "group"):
-        table.add_column(column)
-    for column in ("share", "95% interval", "units", "p, groups alike"):
-        table.add_column(column, justify="right")
     for row in compared:
         texts = (row["model"], row["arm"], row["estimand"].removeprefix("share_"), row["term"], row["group"])
         interval = f"{row['conf_low']:.1%} to {row['conf_high']:.1%}"
@@ -200,12 +208,12 @@ def print_replies(records: Sequence[Mapping[str, Any]]) -> None:
         head = f"{record['unit']}  {record['model']}  epoch {record['epoch']}, attempt {record['attempt']}"
         console.print(_visible(head), style="bold", markup=False, soft_wrap=True)
         why = f": {record['reason']}" if record["reason"] else ""
-        console.print(_visible(f"{record['status']}{why}; stop {record['stop_reason']}"), markup=False, soft_wrap=True)
+        say(_visible(f"{record['status']}{why}; stop {record['stop_reason']}"))
         for part in (record["reasoning"], record["text"], record["error"]):
             if part:
-                console.print(_visible(str(part)), markup=False, soft_wrap=True)
+                say(_visible(str(part)))
         for call in record["tool_calls"]:
-            console.print(_visible(f"call {call['function']}({call['arguments']!r})"), markup=False, soft_wrap=True)
+            say(_visible(f"call {call['function']}({call['arguments']!r})"))
         console.print()
 
 
@@ -223,7 +231,7 @@ def print_leaderboard(scores: Scores, published: pl.DataFrame) -> None:
             text = (
                 f"{row['model']}: {row['n_valid']:,} of {row['n_rows']:,} rows valid, {row['pools']} of {POOLS} pools"
             )
-            console.print(_visible(text), markup=False, soft_wrap=True)
+            say(_visible(text))
 
 
 def leaderboard(scores: Scores, published: pl.DataFrame) -> Table:
@@ -279,7 +287,6 @@ def _floor(row: Mapping[str, Any], pillar: str) -> str:
 
 def print_files(paths: Sequence[Path]) -> None:
     """Where the files are."""
-    console = out()
-    console.print("\nFiles:")
+    out().print("\nFiles:")
     for path in paths:
-        console.print(f"  {path}", markup=False, soft_wrap=True)
+        say(f"  {path}")

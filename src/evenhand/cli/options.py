@@ -1,4 +1,4 @@
-"""What commands share: options, exit codes, printing JSON."""
+"""What commands share: options, exit codes, printing JSON and numbers."""
 
 from __future__ import annotations
 
@@ -39,6 +39,11 @@ def pairs(texts: Sequence[str], option: str) -> dict[str, str]:
             raise InputError(f"{name!r} is given twice", where=option, mend="Give it once")
         found[name] = value
     return found
+
+
+def number(value: float | None, how: str = "+.3f") -> str:
+    """A number as tables print it; a missing one says so."""
+    return "none" if value is None else f"{value:{how}}"
 
 
 def print_json(content: object) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli.options import json_option, print_json
+from evenhand.cli.options import json_option, number, print_json
 from evenhand.errors import InputError
 
 if TYPE_CHECKING:
@@ -73,49 +73,42 @@ def validate(
 
 def _print_counts(rows: pl.DataFrame) -> None:
     from rich.markup import escape
-    from rich.table import Table
 
-    from evenhand.cli.console import out
+    from evenhand.cli.console import out, ruled
 
-    table = Table(
-        title="Simulated audits",
+    table = ruled(
+        "Simulated audits",
+        texts=("scenario", "specification", "format"),
+        numbers=("audits", "rejections", "coverage", "TOST", "SE ratio", "bias"),
         caption="Rejections: share of audits with any rejection in a planned family (at most 5% without effects).\n"
         "Coverage: of 95% intervals, with its Monte Carlo interval. TOST: share that rejects at a margin as large as\n"
         "the truth (at most 5%). SE ratio: mean standard error over the SD of estimates. Bias: largest, in SEs.",
-        caption_justify="left",
     )
-    for column in ("scenario", "specification", "format"):
-        table.add_column(column)
-    for column in ("audits", "rejections", "coverage", "TOST", "SE ratio", "bias"):
-        table.add_column(column, justify="right")
     for row in rows.to_dicts():
         texts = (escape(row[name]) for name in ("scenario", "specification", "format"))
         shares = (_share(row, name) for name in ("rejections", "coverage", "tost"))
-        table.add_row(*texts, f"{row['audits']:,}", *shares, _ratio(row["error_ratio"]), _ratio(row["bias"]))
+        ratios = (number(row[name], ".2f") for name in ("error_ratio", "bias"))
+        table.add_row(*texts, f"{row['audits']:,}", *shares, *ratios)
     out().print(table)
 
 
 def _print_recovery(rows: pl.DataFrame) -> None:
     from rich.markup import escape
-    from rich.table import Table
 
-    from evenhand.cli.console import out
+    from evenhand.cli.console import out, ruled
 
     if rows.is_empty():
         return
-    table = Table(
-        title="Planted control",
+    table = ruled(
+        "Planted control",
+        texts=("scenario", "interval"),
+        numbers=("planted", "audits", "lost", "recovered", "coverage"),
         caption="Sizes, in within-cell SDs, are planted into the ranks of one domain, one an audit in turn.\n"
         "Recovered: mean of the contrast after less before, with its Monte Carlo interval. Coverage: of each\n"
         "kind of interval. Lost: audits whose ties leave no room for so large a size.",
-        caption_justify="left",
     )
-    table.add_column("scenario")
-    table.add_column("interval")
-    for column in ("planted", "audits", "lost", "recovered", "coverage"):
-        table.add_column(column, justify="right")
     for row in rows.to_dicts():
-        recovered = _ratio(row["mean"], 3)
+        recovered = number(row["mean"], ".3f")
         if row["mean_low"] is not None:
             recovered += f" \\[{row['mean_low']:.3f}, {row['mean_high']:.3f}]"
         table.add_row(
@@ -129,7 +122,3 @@ def _share(row: Mapping[str, Any], name: str) -> str:
     if row[name] is None:
         return "none"
     return f"{row[name]:.1%} \\[{row[f'{name}_low']:.1%}, {row[f'{name}_high']:.1%}]"
-
-
-def _ratio(value: float | None, digits: int = 2) -> str:
-    return "none" if value is None else f"{value:.{digits}f}"
