@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from evenhand.packs import Pack
 
-STUDY, STUDY_DIGEST, PACKS = "study.toml", "study.digest", "packs"
+STUDY, STUDY_DIGEST, PACKS, LEDGER = "study.toml", "study.digest", "packs", "ledger.db"
 _STAGING = ".evenhand-build-"
 
 
@@ -55,7 +55,7 @@ class Run:
     @property
     def ledger(self) -> Path:
         """The append-only record of attempts (SQLite)."""
-        return self.folder / "ledger.db"
+        return self.folder / LEDGER
 
     @property
     def outcomes(self) -> Path:
@@ -115,6 +115,17 @@ def open_run(folder: Path) -> Run:
         RunError: Not a run directory, or its study was changed after the build.
         StudyError, InstrumentError: Its files are damaged or were changed.
     """
+    plan = open_plan(folder)
+    return Run(folder, plan, load_instrument(folder / "instrument"))
+
+
+def open_plan(folder: Path) -> Plan:
+    """The plan of a run directory, without the instrument, which takes seconds to load where it is large.
+
+    Raises:
+        RunError: Not a run directory, or its study was changed after the build.
+        StudyError: The study is damaged.
+    """
     if not is_run(folder):
         raise RunError(
             "this is not a run directory (it has no study.toml)",
@@ -123,7 +134,7 @@ def open_run(folder: Path) -> Run:
         )
     plan = load_plan(folder / STUDY)
     _check_digest(folder)
-    return Run(folder, plan, load_instrument(folder / "instrument"))
+    return plan
 
 
 def _reopen(kept: Plan, instrument: Instrument, folder: Path) -> Run:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from evenhand.analysis.simulation import World
 from evenhand.report import words
+from evenhand.report.drawing import legible_text
 from evenhand.report.figures import figures
 from evenhand.report.page import SECTIONS, embedded, grid, render
 from evenhand.report.replies import LONGEST, ReplyBook, collect_replies
@@ -99,8 +100,17 @@ def test_text_of_models_is_never_markup(planted):
     assert "<script>document" not in page
     assert "<img src=x" not in page
     assert "&lt;/script&gt;" in body
-    assert page.count("</script>") == 3
+    assert page.count("</script>") == 4
     assert "\\<script\\>" in summary(told)
+
+
+def test_figures_are_drawn_of_respondents_of_any_name(tmp_path):
+    told = findings(World(), respondents=(HOSTILE, "a\0b\u2028"))
+    drawn = {figure.name: figure for figure in figures(told)}
+    assert {row["model"] for row in drawn["by_model"].rows} == {"a⟨U+0000⟩b⟨U+2028⟩", legible_text(HOSTILE)}
+    page = write_report(told, tmp_path)[0].read_text(encoding="utf-8")
+    assert "<script>document" not in page
+    assert 'value="a⟨U+0000⟩b⟨U+2028⟩"' in page
 
 
 @given(st.recursive(st.text() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))

@@ -35,6 +35,8 @@ _ROUNDING = 1e-9
 """Weights are simple fractions; where they differ at all within a unit, they spread by more than this."""
 _PUBLISHED = ("p1", "p2", "p3", "p4")
 _COUNTS = ("n_rows", "n_valid", "pools")
+BENCHMARK = "aid"
+"""The domain of FairFund-Bench: pillars of another are of other questions than the published ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,11 @@ class Scores:
     method: str
     boot: int
     domain: str | None = None
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the published models were asked the same."""
+        return self.domain in {None, BENCHMARK}
 
     def to_json_dict(self) -> dict[str, Any]:
         """The result as `evenhand score --json` prints it; null where a number does not exist."""

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 PILLARS = ("p1", "p2", "p3", "p4")
 POOLS = 15
-BENCHMARK = "aid"
 """The domain whose models the published leaderboard holds."""
 WIDE = 160
 NARROWEST = 118
@@ -236,7 +235,7 @@ def print_leaderboard(scores: Scores, published: pl.DataFrame) -> None:
 
 def leaderboard(scores: Scores, published: pl.DataFrame) -> Table:
     """The scored models by P1, among the published ones where they answered the same questions."""
-    comparable = scores.domain in {None, BENCHMARK}
+    comparable = scores.comparable
     table = Table(
         title=f"{'FairFund-Bench pillars' if comparable else 'Pillars'} ({escape(scores.method)} method, "
         f"{scores.boot:,} bootstrap replicates)",

@@ -28,6 +28,7 @@ from evenhand.cli import (
     serving,
     studies,
     validating,
+    viewing,
 )
 from evenhand.cli.options import FAULT, INCOMPLETE
 from evenhand.cli.streams import Lasting
@@ -106,6 +107,7 @@ for _command in (
     collecting.run,
     collecting.merge,
     serving.serve_local,
+    viewing.view,
     looking.status,
     looking.replies,
     looking.outcomes,
@@ -114,6 +116,7 @@ for _command in (
     scoring.score,
     analysing.analyse,
     reporting.report,
+    reporting.leaderboard,
     comparing.compare,
     validating.validate,
     fitting.fit,

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
 from evenhand.cli.options import json_option, print_json, run_argument
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @click.command()
@@ -38,4 +35,34 @@ def report(folder: Path, processes: int | None, fresh: bool, as_json: bool) -> i
     else:
         click.echo(said)
         print_files(files[:2])
+    return 0
+
+
+@click.command()
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), default=Path("leaderboard"), show_default=True, help="The site."
+)
+@click.option(
+    "--method",
+    type=click.Choice(["released", "identified"]),
+    default="released",
+    show_default=True,
+    help="How pillars are computed, as `evenhand score` has it.",
+)
+@click.option("--boot", type=click.IntRange(min=0), default=2000, show_default=True, help="Bootstrap replicates.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the bootstrap.")
+@json_option
+def leaderboard(runs: tuple[Path, ...], out: Path, method: str, boot: int, seed: int, as_json: bool) -> int:
+    """Join runs of FairFund-Bench and the published models into a static site: a table, a page a model, its data."""
+    from evenhand import study
+    from evenhand.cli import progress
+    from evenhand.cli.console import print_files
+
+    with progress.steps(quiet=as_json) as step:
+        files = study.leaderboard(runs, out, method=method, boot=boot, seed=seed, progress=step)
+    if as_json:
+        print_json({"page": str(files[0]), "files": [str(path) for path in files]})
+    else:
+        print_files(files[:1])
     return 0

@@ -41,7 +41,7 @@ def serve_local(port: int, model: Path | None, alias: str | None, threads: int |
     """Serve a small real model on this machine, for `evenhand run RUN --model local/smollm2`, until Ctrl-C."""
     name = alias or (model.stem if model else ALIAS)
     with serve(port, model=model, alias=name, threads=threads) as address:
-        stopped = _when_stopped()
+        stopped = when_stopped()
         click.echo(f"local/{name} answers at {address}/v1\nCtrl-C stops it")
         while not stopped.wait(0.5):  # without a limit, Windows would not see Ctrl-C
             pass
@@ -49,7 +49,7 @@ def serve_local(port: int, model: Path | None, alias: str | None, threads: int |
         os._exit(0)
 
 
-def _when_stopped() -> threading.Event:
+def when_stopped() -> threading.Event:
     """An event that Ctrl-C or SIGTERM sets, so that either is an orderly end."""
     stopped = threading.Event()
 

@@ -62,16 +62,63 @@ def open_ledger(path: Path, *, digest: str, write: bool = False) -> Ledger:
         RunError: No ledger yet (reading), a damaged file, another instrument or version, or a folder that
             cannot be written.
     """
-    if not write and not path.is_file():
-        raise RunError("nothing was collected yet", where=str(path), mend="Collect with `evenhand run RUN --model ...`")
+    if not write:
+        _require(path)
     connection: sqlite3.Connection | None = None
     try:
         connection = _connect_writing(path, digest) if write else _connect_reading(path)
-        facts = dict(connection.execute("SELECT key, value FROM facts").fetchall())
+        return _checked(connection, path, digest)
     except sqlite3.Error as problem:
         if connection is not None:
             connection.close()
         raise damaged(path, problem) from None
+
+
+def onlooking(path: Path, *, digest: str) -> Ledger:
+    """Open a ledger as it stands while another process may be writing it, and leave its folder as it is.
+
+    An ordinary reader makes the write-ahead log and its index where there are none, and leaves them there. This one
+    maps the index read-only; with no log nobody is writing, and the file is read as it stands. It reads from a copy of
+    its own that SQLite keeps in a temporary file: a writer that ends while others read leaves its log behind, too.
+
+    In the process that reads, none may open the ledger for writing meanwhile.
+
+    Args:
+        path: The file.
+        digest: The instrument's digest; a ledger of another instrument is refused.
+
+    Raises:
+        RunError: As `open_ledger`, reading; or a writer came meanwhile, so that what was read may be of two minds.
+    """
+    _require(path)
+    before = _mark(path)
+    log, index = (path.with_name(path.name + ending) for ending in ("-wal", "-shm"))
+    logged = log.exists() and (index.exists() or log.stat().st_size > 0)
+    if logged and not index.exists():
+        mend = "Let `evenhand status RUN` open it once, which makes the index"
+        raise RunError("the ledger's log has no index beside it", where=str(path), mend=mend)
+    address = f"{path.resolve().as_uri()}?mode=ro&{'readonly_shm=1' if logged else 'immutable=1'}"
+    copy = sqlite3.connect("")
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as connection:
+            connection.backup(copy)
+        ledger = _checked(copy, path, digest)
+    except sqlite3.Error as problem:
+        copy.close()
+        raise damaged(path, problem) from None
+    if not logged and _mark(path) != before:
+        ledger.close()
+        raise RunError("the ledger was changed while it was read", where=str(path), mend="Read it again")
+    return ledger
+
+
+def _require(path: Path) -> None:
+    if not path.is_file():
+        raise RunError("nothing was collected yet", where=str(path), mend="Collect with `evenhand run RUN --model ...`")
+
+
+def _checked(connection: sqlite3.Connection, path: Path, digest: str) -> Ledger:
+    facts = dict(connection.execute("SELECT key, value FROM facts").fetchall())
     if facts.get("version") != str(VERSION) or facts.get("digest") != digest:
         connection.close()
         raise RunError(
@@ -80,6 +127,15 @@ def open_ledger(path: Path, *, digest: str, write: bool = False) -> Ledger:
             mend="Keep each run's ledger with the instrument it was collected on",
         )
     return Ledger(connection, path)
+
+
+def _mark(path: Path) -> tuple[int, int] | None:
+    """What changes where a file without a log is written to."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
 def _connect_writing(path: Path, digest: str) -> sqlite3.Connection:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from evenhand.collection.costs import spent
@@ -86,6 +87,17 @@ def _count(
             counts.setdefault(unit.arm, Counter())[standing.status if standing else "missing"] += 1
             final += is_final(standing, settings)
     return counts, final
+
+
+def last_heard(ledger: Ledger) -> dict[str, datetime]:
+    """By respondent, when its latest attempt came to an end, by the clock of whoever sent it."""
+    # SQLite gives the bare columns of the row that holds the MAX.
+    rows = ledger.read("SELECT respondent, MAX(rowid), started, latency FROM attempts GROUP BY respondent")
+    found: dict[str, datetime] = {}
+    for respondent, _, started, latency in rows:
+        sent = datetime.fromisoformat(started)
+        found[respondent] = (sent if sent.tzinfo else sent.replace(tzinfo=UTC)) + timedelta(seconds=latency)
+    return found
 
 
 def standing_rows(units: Sequence[Unit], ledger: Ledger, *, epochs: int) -> dict[str, list[Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.report.drawing import Figure, altair, interval_figure, order, respondents, span
+from evenhand.report.drawing import Figure, altair, interval_figure, legible, order, respondents, span
 from evenhand.report.theme import STATUS_COLOURS, STATUS_SHAPES, STATUSES
 from evenhand.report.words import STATUS_WORDS, count_statuses
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def _forest(findings: Findings) -> Figure | None:
     """Contrasts with margins shaded and floors marked (figure 1 of "The Audit Decides the Verdict")."""
-    rows = [_in_sds(status) for status in findings.analysis.statuses if status.d is not None]
+    rows = legible(_in_sds(status) for status in findings.analysis.statuses if status.d is not None)
     if not rows:
         return None
     alt = altair()
@@ -28,7 +28,7 @@ def _forest(findings: Findings) -> Figure | None:
     x = alt.X("d:Q", title=axis)
     bands = base.transform_filter("datum.margin_d != null").mark_bar(opacity=0.18, color="#009e73", height=16)
     shaded = bands.encode(groups, alt.X("margin_low:Q", title=axis), alt.X2("margin_high:Q"))
-    floors = base.transform_filter("datum.floor_d != null").mark_tick(thickness=2, color="#8a6d00", height=12)
+    floors = base.transform_filter("datum.floor_d != null").mark_tick(thickness=2, color="#b8860b", height=12)
     marked = [floors.encode(groups, alt.X(f"{side}:Q", title=axis)) for side in ("floor_low", "floor_high")]
     zero = base.mark_rule(strokeDash=[3, 3]).encode(alt.XDatum(0))
     lines = base.mark_rule(strokeWidth=2).encode(
@@ -129,7 +129,7 @@ def _power(findings: Findings) -> Figure | None:
     ]  # fmt: skip
     if not rows:
         return None
-    alt = altair()
+    alt, rows = altair(), legible(rows)
     base = alt.Chart(alt.InlineData(values=rows))
     kinds = order(rows, "group")
     y = alt.Y("power:Q", title="power", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))

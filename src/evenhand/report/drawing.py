@@ -66,7 +66,7 @@ def interval_figure(
         own_scales: Whether panels have scales of their own, as units that differ ask for.
     """
     draw = altair()
-
+    rows = legible(rows)
     base = draw.Chart(draw.InlineData(values=list(rows)))
     shared = {"title": axis, "axis": draw.Axis(format="%")} if percent else {"title": axis}
     kinds = order(rows, colour)
@@ -100,6 +100,18 @@ def interval_figure(
     if own_scales:
         chart = chart.resolve_scale(x="independent")
     return Figure(name, title, caption, alt, chart.to_dict(), list(rows))
+
+
+def legible(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows whose texts can be drawn: Vega and its converter stop at control marks and line separators in names."""
+    return [
+        {name: legible_text(value) if isinstance(value, str) else value for name, value in row.items()} for row in rows
+    ]
+
+
+def legible_text(text: str) -> str:
+    """A text in which what cannot be printed, or would turn the direction of the rest, stands by its number."""
+    return "".join(mark if mark.isprintable() else f"⟨U+{ord(mark):04X}⟩" for mark in text)
 
 
 def order(rows: Iterable[Mapping[str, Any]], name: str) -> list[str]:

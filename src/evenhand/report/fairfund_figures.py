@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.report.drawing import Figure, altair, interval_figure, order, span
+from evenhand.report.drawing import Figure, altair, interval_figure, legible, order, span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -12,19 +12,31 @@ if TYPE_CHECKING:
     from evenhand.report.findings import Findings
 
 PILLARS = {"p1": "P1", "p2": "P2", "p3": "P3", "p4": "P4"}
-HERE, PUBLISHED = "this run", "published (Lukk 2026)"
+PUBLISHED = "published (Lukk 2026)"
 
 
 def _leaderboard(findings: Findings) -> Figure | None:
-    """Pillar scores with intervals and noise floors among the published models."""
+    return leaderboard_figure(findings.scores, findings.published, here="this run")
+
+
+def leaderboard_figure(
+    scores: Sequence[Mapping[str, Any]], published: Sequence[Mapping[str, Any]], *, here: str
+) -> Figure | None:
+    """Pillar scores with intervals and noise floors among the published models.
+
+    Args:
+        scores: A row a model, as `Scores.rows` has them; `label` is what it is called, where it is not `model`.
+        published: The published rows.
+        here: Where the scores are from, in words.
+    """
     rows: list[dict[str, Any]] = []
-    for source, models in ((HERE, findings.scores), (PUBLISHED, findings.published)):
+    for source, models in ((here, scores), (PUBLISHED, published)):
         for row in models:
             for pillar, label in PILLARS.items():
                 if row.get(pillar) is not None:
                     rows.append(
                         {
-                            "model": row.get("model_label") or row["model"],
+                            "model": row.get("label") or row.get("model_label") or row["model"],
                             "pillar": label,
                             "source": source,
                             "score": row[pillar],
@@ -33,13 +45,13 @@ def _leaderboard(findings: Findings) -> Figure | None:
                             "floor": row.get(f"{pillar}_floor"),
                         }
                     )
-    if not findings.scores or not rows:
+    if not scores or not rows:
         return None
-    alt = altair()
+    alt, rows = altair(), legible(rows)
     base = alt.Chart(alt.InlineData(values=rows))
     place = alt.Y("model:N", title=None, sort=order(rows, "model"))
     x = {"title": "score", "scale": alt.Scale(zero=False)}
-    kept = alt.Scale(domain=[HERE, PUBLISHED])
+    kept = alt.Scale(domain=[here, PUBLISHED] if published else [here])
     hue = alt.Color("source:N", scale=kept, title="from")
     shape = alt.Shape("source:N", scale=kept, title="from")
     lines = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q", **x), alt.X2("high:Q"), place, color=hue)
@@ -47,7 +59,7 @@ def _leaderboard(findings: Findings) -> Figure | None:
         alt.X("score:Q", **x), place, color=hue, shape=shape,
         tooltip=["model:N", "pillar:N", alt.Tooltip("score:Q", format=".3f"), alt.Tooltip("floor:Q", format=".3f")],
     )  # fmt: skip
-    floors = base.transform_filter("datum.floor != null").mark_tick(thickness=2, color="#8a6d00", height=12)
+    floors = base.transform_filter("datum.floor != null").mark_tick(thickness=2, color="#b8860b", height=12)
     chart = (
         alt.layer(lines, floors.encode(alt.X("floor:Q", **x), place), points)
         .properties(width=150, height=alt.Step(17))
@@ -55,20 +67,25 @@ def _leaderboard(findings: Findings) -> Figure | None:
         .resolve_scale(x="independent")
     )
     own = "; ".join(
-        f"{row['model']} "
+        f"{row.get('label') or row['model']} "
         + ", ".join(f"{label} {row[p]:.3f}" for p, label in PILLARS.items() if row.get(p) is not None)
-        for row in findings.scores
+        for row in scores
     )
+    beside = f" beside {len(published)} published models" if published else ""
     return Figure(
         "leaderboard",
-        "Pillar scores among the published models",
-        f"Scores of {len(findings.scores)} respondents of this run, with 95% intervals, beside "
-        f"{len(findings.published)} published models. Ticks: the noise floor, what chance alone would score; published "
-        "scores carry none.",
+        "Pillar scores" + " among the published models" * bool(published),
+        f"Scores of {len(scores)} respondent{'s' * (len(scores) != 1)} of {here}, with 95% intervals,{beside}; "
+        f"{_rested(scores)}. Ticks: the noise floor, what chance alone would score; published scores carry none.",
         f"Pillar scores: {own}.",
         chart.to_dict(),
         rows,
     )
+
+
+def _rested(scores: Sequence[Mapping[str, Any]]) -> str:
+    counts = sorted(row["n_valid"] for row in scores)
+    return f"{counts[0]:,}" + (f" to {counts[-1]:,}" if counts[0] != counts[-1] else "") + " valid rows a respondent"
 
 
 def _equal_splits(findings: Findings) -> Figure | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report import contrast_figures, fairfund_figures
-from evenhand.report.drawing import Figure, altair, interval_figure, respondents, span
+from evenhand.report.drawing import Figure, altair, interval_figure, legible, respondents, span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -103,8 +103,7 @@ def _shifts(findings: Findings) -> Figure | None:
     ]  # fmt: skip
     if not rows:
         return None
-    alt = altair()
-
+    alt, rows = altair(), legible(rows)
     chart = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_point(filled=True, size=60, opacity=0.85)

@@ -8,11 +8,14 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report import words
+from evenhand.report.drawing import legible_text
 from evenhand.report.tables import FAIRFUND, ROBUSTNESS
 from evenhand.report.theme import config
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from jinja2 import Environment
 
     from evenhand.analysis.verdict import Status
     from evenhand.report.figures import Figure
@@ -47,12 +50,9 @@ _PLACES = {
 
 def render(findings: Findings, figures: Sequence[Figure], tables: Mapping[str, Table]) -> str:
     """The page as HTML."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=PackageLoader("evenhand.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
+    environment = pages()
     parts: Any = environment.get_template("parts.html").module
     drawn = {figure.name: figure for figure in figures}
     page = environment.get_template("page.html")
@@ -70,17 +70,29 @@ def render(findings: Findings, figures: Sequence[Figure], tables: Mapping[str, T
         words=words.STATUS_WORDS,
         sections=[{"id": name, "title": title} for name, title in SECTIONS.items()],
         placed={place: [drawn[name] for name in names if name in drawn] for place, names in _PLACES.items()},
-        toggled=[row["model"] for row in findings.models] if any(one.by_model for one in figures) else [],
+        toggled=[legible_text(str(row["model"])) for row in findings.models]
+        if any(one.by_model for one in figures)
+        else [],
         tables=tables,
         robustness_tables=ROBUSTNESS,
         fairfund_tables=FAIRFUND,
         commands=commands(findings),
         draw=parts.draw,
         sheet=parts.sheet,
-        css=Markup(_read("page.css")),
-        js=Markup(_read("page.js")),
+        css=Markup(template("page.css")),
+        sort=Markup(template("sort.js")),
+        js=Markup(template("page.js")),
         vega=Markup(_vega()),
         data=Markup(embedded(_data(findings, figures))),
+    )
+
+
+def pages() -> Environment:
+    """The templates of all pages; whatever is put into one is escaped."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("evenhand.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
 
 
@@ -126,7 +138,8 @@ def _data(findings: Findings, figures: Sequence[Figure]) -> dict[str, Any]:
     }
 
 
-def _read(name: str) -> str:
+def template(name: str) -> str:
+    """A file of the pages' style or script."""
     return (files("evenhand.report") / "templates" / name).read_text(encoding="utf-8")
 
 

@@ -107,17 +107,29 @@ def warnings(findings: Findings) -> list[str]:
         )
     if not findings.models:
         told.append("Nothing was collected yet: there are no replies to read.")
-    elif not any(row["answered"] for row in findings.models):
+        return [*told, *_problems(findings)]
+    asked = list(dict.fromkeys(str(row["arm"]) for row in findings.arms if row["missing"] < row["units"]))
+    missing = sum(row["missing"] for row in findings.arms)
+    if missing:
+        untouched = [str(row["arm"]) for row in findings.accounting.get("arms", ()) if row["arm"] not in asked]
+        arms = f", among them {_counted(len(untouched), 'arm')} not begun: {', '.join(untouched)}" if untouched else ""
+        told.append(f"Incomplete: {_counted(missing, 'request')} of the study were not asked yet{arms}.")
+    if not any(row["answered"] for row in findings.models):
         told.append("No reply could be read as an answer: there is nothing to compare.")
     if len(findings.models) == 1:
         told.append(f"One respondent was asked, {findings.models[0]['model']}: nothing is said of others.")
-    if len(findings.accounting.get("arms", ())) == 1:
-        told.append("The study has one arm: nothing tells the respondent from the way it was asked.")
+    if len(asked) == 1:
+        told.append(f"One arm was asked, {asked[0]}: nothing tells the respondent from the way it was asked.")
+    if not any(row["slots"] > row["units"] for row in findings.accounting.get("arms", ()) if row["arm"] in asked):
+        told.append("No bundles were asked: nothing is said of rankings and allocations.")
     if "recovery" not in findings.analysis.blocks:
         told.append("No disparity could be planted (no disguised rankings): the instrument was not shown to see any.")
-    if findings.problems:
-        told.append(f"A check of the design found {_counted(len(findings.problems), 'problem')}: see the instrument.")
-    return told
+    return [*told, *_problems(findings)]
+
+
+def _problems(findings: Findings) -> list[str]:
+    count = len(findings.problems)
+    return [f"A check of the design found {_counted(count, 'problem')}: see the instrument."] if count else []
 
 
 def percent(row: Mapping[str, int], status: str) -> str:

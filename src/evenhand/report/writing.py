@@ -14,6 +14,7 @@ from evenhand.files import make_folder, replace_file
 from evenhand.report import words
 from evenhand.report.figures import figures
 from evenhand.report.page import commands, grid, render
+from evenhand.report.places import PAGE, SUMMARY
 from evenhand.report.tables import tables
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from evenhand.report.figures import Figure
     from evenhand.report.findings import Findings
 
-PAGE, SUMMARY = "index.html", "summary.md"
 _PNG_SCALE = 2
 
 
@@ -46,8 +46,8 @@ def write_report(findings: Findings, folder: Path) -> list[Path]:
     written: dict[Path, bytes] = {folder / PAGE: render(findings, drawn, sheets).encode()}
     written[folder / SUMMARY] = summary(findings).encode()
     for figure in drawn:
-        svg, png = _pictures(figure)
-        written[folder / "figures" / f"{figure.name}.svg"] = svg
+        image, png = pictures(figure)
+        written[folder / "figures" / f"{figure.name}.svg"] = image
         written[folder / "figures" / f"{figure.name}.png"] = png
         written[folder / "tables" / f"figure-{figure.name}.csv"] = _csv(figure.rows)
     for sheet in sheets.values():
@@ -85,12 +85,20 @@ def _plain(text: str) -> str:
     return "".join(f"\\{mark}" if mark in "\\`*_{}[]<>#|" else mark for mark in " ".join(text.split()))
 
 
-def _pictures(figure: Figure) -> tuple[bytes, bytes]:
+def pictures(figure: Figure) -> tuple[bytes, bytes]:
+    """A figure on white, as SVG and as PNG."""
     converter: Any = importlib.import_module("vl_convert")
     spec = json.dumps({**figure.styled("light"), "background": "white"})
-    svg: str = converter.vegalite_to_svg(spec)
+    image: str = converter.vegalite_to_svg(spec)
     png: bytes = converter.vegalite_to_png(spec, scale=_PNG_SCALE)
-    return svg.encode(), png
+    return image.encode(), png
+
+
+def svg(figure: Figure, mode: str) -> str:
+    """A figure as SVG that stands in a page, `light` or `dark`; text in it is escaped."""
+    converter: Any = importlib.import_module("vl_convert")
+    image: str = converter.vegalite_to_svg(json.dumps(figure.styled(mode)))
+    return image
 
 
 def _csv(records: Sequence[Mapping[str, Any]]) -> bytes:

@@ -42,22 +42,6 @@
   button.addEventListener("click", () => choose(root.dataset.mode !== "dark"));
   choose(matchMedia("(prefers-color-scheme: dark)").matches);
 
-  for (const table of document.querySelectorAll("table.sortable")) {
-    const heads = [...table.tHead.rows[0].cells];
-    heads.forEach((head, column) => head.querySelector("button").addEventListener("click", () => {
-      const up = head.getAttribute("aria-sort") !== "ascending";
-      heads.forEach((other) => other.setAttribute("aria-sort", "none"));
-      head.setAttribute("aria-sort", up ? "ascending" : "descending");
-      const value = (row) => {
-        const cell = row.cells[column];
-        return cell.dataset.value === undefined ? cell.textContent : Number(cell.dataset.value);
-      };
-      const order = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b)));
-      const rows = [...table.tBodies[0].rows].sort((a, b) => order(value(a), value(b)) * (up ? 1 : -1));
-      table.tBodies[0].append(...rows);
-    }));
-  }
-
   const form = document.getElementById("filter");
   if (!form) return;
   const list = document.getElementById("list");

@@ -1,0 +1,96 @@
+"""The page of runs that lack something: each says what."""
+
+import html
+import re
+import shutil
+
+import pytest
+
+from evenhand import study
+from evenhand.cli.asking import make_respondents
+
+ONE = """
+name = "one"
+[[arms]]
+name = "hiring-rate"
+pack = "hiring"
+format = "rate"
+design = "quota"
+count = 120
+"""
+PROBES = """
+[[arms]]
+name = "hiring-purpose"
+pack = "hiring"
+format = "purpose_choice"
+design = "probe"
+probes = "hiring-rate"
+count = 40
+"""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Two runs, of one arm and with probes of it, before anything is asked."""
+    folder = tmp_path_factory.mktemp("built")
+    for name, text in (("one", ONE), ("probes", ONE + PROBES)):
+        (folder / f"{name}.toml").write_text(text, encoding="utf-8")
+        study.build(folder / f"{name}.toml", folder / name)
+    return folder
+
+
+@pytest.fixture
+def reported(built, tmp_path):
+    """A copy of a run, put to a respondent and reported on: its page and the warnings on it."""
+    from evenhand.runs import open_run
+
+    def report(name, model=None, part=None, **arguments):
+        shutil.copytree(built / name, tmp_path / name)
+        run = open_run(tmp_path / name)
+        if model:
+            study.collect(run, make_respondents([model], arguments), part=part)
+        _, files = study.report(run)
+        page = files[0].read_text(encoding="utf-8")
+        told = re.findall(r'class="warning" role="note">(.*?)</p>', page)
+        return html.unescape(page), " ".join(map(html.unescape, told))
+
+    return report
+
+
+def test_before_anything_is_asked(reported):
+    page, told = reported("one")
+    assert told == "Nothing was collected yet: there are no replies to read."
+    assert 'id="table-accounting"' in page
+    assert 'id="table-checks"' in page
+    assert "No planned contrast can be read" in page
+
+
+def test_one_arm_without_bundles(reported):
+    page, told = reported("one", "sim/null")
+    assert "One arm was asked, hiring-rate" in told
+    assert "No bundles were asked" in told
+    assert "No disparity could be planted" in told
+    assert "One respondent was asked, sim/null" in told
+    assert "Incomplete" not in told
+    assert "Interim" not in told
+    assert 'data-figure="contrasts"' in page
+
+
+def test_a_run_in_the_middle(reported):
+    _, told = reported("one", "sim/null", study.Part(limit=50))
+    assert "Interim: 70 of 120 slots" in told
+    assert "Incomplete: 70 requests of the study were not asked yet." in told
+
+
+def test_probes_alone(reported):
+    page, told = reported("probes", "sim/null", study.Part(arms=("hiring-purpose",)))
+    assert "among them 1 arm not begun: hiring-rate" in told
+    assert 'data-figure="recognition"' in page
+    assert 'data-figure="contrasts"' not in page
+
+
+def test_no_valid_reply(reported):
+    page, told = reported("one", "sim/unruly", refusal=1)
+    assert "No reply could be read as an answer" in told
+    assert "There is nothing to draw" in page
+    assert 'id="table-unanswered"' in page
