@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 from audits import HOSTILE
 
-from evenhand import study
+from evenhand import showing, study
 from evenhand.errors import EvenhandError, InputError
 from evenhand.report.board import Source, write_board
 
@@ -108,9 +108,9 @@ def test_pages_of_models_that_are_gone_are_taken_away(tmp_path):
 def test_runs_that_cannot_stand_together_are_refused(tmp_path):
     run = study.build("demo", tmp_path / "run")
     with pytest.raises(InputError, match="named twice"):
-        study.leaderboard([run.folder, tmp_path / "." / "run"], tmp_path / "site")
+        showing.leaderboard([run.folder, tmp_path / "." / "run"], tmp_path / "site")
     with pytest.raises(EvenhandError, match="nothing was collected"):
-        study.leaderboard([run.folder], tmp_path / "site")
+        showing.leaderboard([run.folder], tmp_path / "site")
     assert not (tmp_path / "site").exists()
     with pytest.raises(InputError, match="over a run"):
-        study.leaderboard([run.folder], run.folder)
+        showing.leaderboard([run.folder], run.folder)

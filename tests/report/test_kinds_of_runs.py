@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from evenhand import study
+from evenhand import showing, study
 from evenhand.cli.asking import make_respondents
 
 ONE = """
@@ -49,7 +49,7 @@ def reported(built, tmp_path):
         run = open_run(tmp_path / name)
         if model:
             study.collect(run, make_respondents([model], arguments), part=part)
-        _, files = study.report(run)
+        _, files = showing.report(run)
         page = files[0].read_text(encoding="utf-8")
         told = re.findall(r'class="warning" role="note">(.*?)</p>', page)
         return html.unescape(page), " ".join(map(html.unescape, told))

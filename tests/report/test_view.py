@@ -18,7 +18,7 @@ import pytest
 from audits import HOSTILE
 from viewed import STUDY, UNITS, ask, collect, stand, state, told, wait_for
 
-from evenhand import study
+from evenhand import showing, study
 from evenhand.errors import InputError, RunError
 from evenhand.report.following import Follower
 from evenhand.report.live import render
@@ -66,7 +66,7 @@ def copy(finished, tmp_path):
 
 
 def view(folder):
-    return study.view(folder, shortest=0.1)
+    return showing.view(folder, shortest=0.1)
 
 
 def table(found, name):
@@ -153,7 +153,7 @@ def test_it_follows_what_is_collected_meanwhile(run):
 def test_running_estimates_are_those_of_the_analysis(copy):
     with view(copy) as address:
         rows = told(address)["estimates"]["rows"]
-    found = study.interim(open_run(copy)).filter(estimand="interim_contrast").to_dicts()
+    found = showing.interim(open_run(copy)).filter(estimand="interim_contrast").to_dicts()
     assert [row[:6] for row in rows] == [
         [r["domain"], r["format"], r["group"], f"{r['estimate']:+.3f}", f"{r['conf_low']:+.3f} to {r['conf_high']:+.3f}", f"{r['n']:,}"]
         for r in found
@@ -289,7 +289,7 @@ def test_a_report_folder_that_is_a_link_is_the_folder_it_leads_to(copy, tmp_path
 
 @pytest.fixture(scope="module")
 def served(built):
-    with study.view(built) as address:
+    with showing.view(built) as address:
         yield address
 
 
@@ -355,7 +355,7 @@ def test_a_request_that_is_none_harms_nobody(served):
 
 def test_many_ask_at_once_and_the_run_is_read_once(copy, monkeypatch):
     counted = []
-    look = study.look
+    look = showing.look
     monkeypatch.setattr(study, "look", lambda run, **more: counted.append(1) or look(run, **more))
     with view(copy) as address:
         told(address)
@@ -441,18 +441,18 @@ def test_a_ledger_that_cannot_be_read_leaves_what_was_told(copy):
 
 
 def test_what_is_no_run_and_a_port_in_use_are_errors(built, tmp_path):
-    with pytest.raises(RunError, match="not a run directory"), study.view(tmp_path / "none"):
+    with pytest.raises(RunError, match="not a run directory"), showing.view(tmp_path / "none"):
         pass
-    with pytest.raises(RunError, match="not a run directory"), study.view(tmp_path):
+    with pytest.raises(RunError, match="not a run directory"), showing.view(tmp_path):
         pass
-    with study.view(built) as address:
+    with showing.view(built) as address:
         port = int(address.rstrip("/").rpartition(":")[2])
         with (
             pytest.raises(InputError, match=rf"127\.0\.0\.1:{port}: the port cannot be used"),
-            study.view(built, port=port),
+            showing.view(built, port=port),
         ):
             pass
-    with study.view(built, port=port):
+    with showing.view(built, port=port):
         pass
 
 

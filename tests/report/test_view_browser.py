@@ -6,7 +6,7 @@ import shutil
 import pytest
 from viewed import STUDY, collect_apart, stand
 
-from evenhand import study
+from evenhand import showing, study
 from evenhand.runs import open_run
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
@@ -54,7 +54,7 @@ def opened(browser, address, scheme):
 def test_it_follows_a_run_to_its_report(browser, run):
     from playwright.sync_api import expect
 
-    with study.view(run.folder, shortest=0.1) as address:
+    with showing.view(run.folder, shortest=0.1) as address:
         page = opened(browser, address, "light")
         assert page.locator("#bars dt").inner_text() == MARKUP
         assert page.locator("#bars dd").inner_text().strip().startswith("30 of 160 units final (18.7%)")
@@ -86,7 +86,7 @@ def test_it_follows_a_run_to_its_report(browser, run):
 
 
 def test_it_says_when_the_run_or_the_server_is_gone(browser, run):
-    with study.view(run.folder, shortest=0.1) as address:
+    with showing.view(run.folder, shortest=0.1) as address:
         page = opened(browser, address, "light")
         run.folder.rename(run.folder.with_name("elsewhere"))
         page.wait_for_selector("#problems p", timeout=20_000)
@@ -104,7 +104,7 @@ def test_it_says_when_the_run_or_the_server_is_gone(browser, run):
 def test_axe_finds_no_serious_fault_by_day_or_night(browser, run, scheme):
     from axe_playwright_python.sync_playwright import Axe
 
-    with study.view(run.folder, shortest=0.1) as address:
+    with showing.view(run.folder, shortest=0.1) as address:
         page = opened(browser, address, scheme)
         dark = page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
         assert dark == (scheme == "dark")
@@ -117,9 +117,9 @@ def test_axe_finds_no_serious_fault_by_day_or_night(browser, run, scheme):
 
 def test_a_real_report_works_as_it_is_served(browser, run):
     collect_apart(run.folder, "--as", MARKUP)
-    study.report(open_run(run.folder), processes=1)
+    showing.report(open_run(run.folder), processes=1)
     before = stand(run.folder)
-    with study.view(run.folder, shortest=0.1) as address:
+    with showing.view(run.folder, shortest=0.1) as address:
         page = opened(browser, address, "light")
         assert "The run is finished." in page.locator("#report").inner_text()
         page.click("#report-link")

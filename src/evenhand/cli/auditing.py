@@ -257,11 +257,11 @@ def _tell_standing(audit: Audit) -> int:
 
 def _report(audit: Audit) -> None:
     """Answer what the arms allow, and write the page; both are kept in the run."""
-    from evenhand import study
+    from evenhand import showing
     from evenhand.cli.console import print_files
 
     audit.say("Analysing the replies")
-    found, files = study.report(audit.run, progress=lambda name: audit.say(f"Answered: {name.replace('_', ' ')}"))
+    found, files = showing.report(audit.run, progress=lambda name: audit.say(f"Answered: {name.replace('_', ' ')}"))
     audit.told["analysis"] = analysis_record(found)
     audit.told["report"] = str(files[0])
     if not audit.terms.as_json:

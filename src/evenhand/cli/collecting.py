@@ -108,7 +108,7 @@ def standing(
 @json_option
 def demo(out: Path, boot: int, as_json: bool) -> int:
     """The whole of FairFund-Bench on three simulated respondents, offline, to a leaderboard and a page."""
-    from evenhand import study
+    from evenhand import showing, study
     from evenhand.cli import console, progress
 
     with progress.steps(quiet=as_json) as step:
@@ -123,7 +123,7 @@ def demo(out: Path, boot: int, as_json: bool) -> int:
         scores = study.score(outcomes, boot=boot)
         files = study.keep_scores(out, scores)
         step("Analysing, and writing the page")
-        _, pages = study.report(run)
+        _, pages = showing.report(run)
     if as_json:
         print_json(scores.to_json_dict())
     else:

@@ -16,14 +16,14 @@ from evenhand.cli.options import json_option, print_json, run_argument
 @json_option
 def report(folder: Path, processes: int | None, fresh: bool, as_json: bool) -> int:
     """Write the page, figures, tables and summary of RUN into RUN/report; RUN is analysed where it is not yet."""
-    from evenhand import study
+    from evenhand import showing
     from evenhand.cli import progress
     from evenhand.cli.console import print_files
     from evenhand.report.words import headline
     from evenhand.runs import open_run
 
     with progress.steps(quiet=as_json) as step:
-        found, files = study.report(
+        found, files = showing.report(
             open_run(folder),
             processes=processes,
             fresh=fresh,
@@ -55,12 +55,12 @@ def report(folder: Path, processes: int | None, fresh: bool, as_json: bool) -> i
 @json_option
 def leaderboard(runs: tuple[Path, ...], out: Path, method: str, boot: int, seed: int, as_json: bool) -> int:
     """Join runs of FairFund-Bench and the published models into a static site: a table, a page a model, its data."""
-    from evenhand import study
+    from evenhand import showing
     from evenhand.cli import progress
     from evenhand.cli.console import print_files
 
     with progress.steps(quiet=as_json) as step:
-        files = study.leaderboard(runs, out, method=method, boot=boot, seed=seed, progress=step)
+        files = showing.leaderboard(runs, out, method=method, boot=boot, seed=seed, progress=step)
     if as_json:
         print_json({"page": str(files[0]), "files": [str(path) for path in files]})
     else:

@@ -33,9 +33,9 @@ def view(folder: Path, port: int, opened: bool, prices: Path | None, as_json: bo
     """Serve a page on this machine that follows RUN while it is collected, until Ctrl-C; it writes nothing into RUN."""
     from urllib.parse import urlsplit
 
-    from evenhand import study
+    from evenhand import showing
 
-    with study.view(folder, port=port, prices=prices) as address:
+    with showing.view(folder, port=port, prices=prices) as address:
         stopped = when_stopped()
         if as_json:
             print_json({"url": address, "port": urlsplit(address).port})
