@@ -54,11 +54,16 @@ def report(
     make_folder(run.folder / "report")
     # Before a collection the page tells of the instrument alone.
     begun = run.ledger.exists()
+
+    def answered(name: str) -> None:
+        if progress is not None:
+            progress(f"Answered: {name.replace('_', ' ')}")
+
     analysis = Analysis({}, [], {}, {})
     if begun:
-        analysis, _ = study.analyse(run.folder, processes=processes, fresh=fresh, progress=progress)
+        analysis, _ = study.analyse(run.folder, processes=processes, fresh=fresh, progress=answered)
     if progress is not None:
-        progress("page")
+        progress("Writing the page")
     models = study.status(run)
     scored = _pillar_rows(read_outcomes(run.outcomes)) if begun else None
     scores = study.score(scored) if scored is not None and scored.height else None
@@ -138,6 +143,8 @@ def leaderboard(
 
 def _scored(run: Run, name: str, *, method: str, boot: int, seed: int) -> tuple[Scores, Source]:
     """The scores of a run, and what a leaderboard tells of it."""
+    import shlex
+
     from evenhand.errors import InputError
     from evenhand.report.board import Source
 
@@ -156,6 +163,7 @@ def _scored(run: Run, name: str, *, method: str, boot: int, seed: int) -> tuple[
         folder=str(run.folder),
         digest=run.instrument.digest,
         method=method,
+        command=f"evenhand score {shlex.quote(str(run.folder))} --method {method} --boot {boot} --seed {seed}",
         scores=scores.rows.to_dicts(),
         models=found.models,
         arms=found.arms,
@@ -164,11 +172,18 @@ def _scored(run: Run, name: str, *, method: str, boot: int, seed: int) -> tuple[
 
 
 def _pillar_rows(outcomes: pl.DataFrame) -> pl.DataFrame:
-    """The rows that pillars are computed from: those of domains in which something is allocated."""
+    """The rows that pillars are computed from: those of the benchmark's domain, else of the one with allocations.
+
+    A run with allocations in several other domains has no pillars of its own: theirs are of different questions.
+    """
     import polars as pl
 
+    from evenhand.analysis.scores import BENCHMARK
+
     rows = outcomes.filter(pl.col("task").is_in(["rate", "rank", "allocate"]))
-    return rows.filter((pl.col("task") == "allocate").any().over("domain"))
+    rows = rows.filter((pl.col("task") == "allocate").any().over("domain"))
+    domains = rows["domain"].unique().to_list()
+    return rows.filter(pl.col("domain") == BENCHMARK) if len(domains) > 1 else rows
 
 
 def _names(folders: Sequence[str]) -> list[str]:

@@ -35,7 +35,7 @@ def test_without_a_change_few_intervals_exclude_nought():
 @pytest.mark.parametrize("seed", range(3))
 def test_without_a_change_nothing_is_changed_and_the_margin_decides_between_the_others(seed):
     wide = compare(rates(seed), rates(100 + seed), Setting(margins={"rate": 10.0}))
-    assert {change.status for change in wide.changes} == {"unchanged"}
+    assert {change.status for change in wide.changes} == {"equivalent"}
     assert all(change.tost_p < 0.05 and change.bound < 10 for change in wide.changes)
     undeclared = compare(rates(seed), rates(100 + seed), Setting())
     assert {change.status for change in undeclared.changes} == {"not_resolved"}
@@ -49,7 +49,7 @@ def test_a_planted_change_has_its_sign_size_and_interval():
     assert change.conf_low < -10 < change.conf_high < -3
     assert "favours the group less; the size is beyond the margin of 3 rating points" in change.said
     assert change.second - change.first == pytest.approx(change.estimate, abs=1e-6)
-    assert {other.status for other in found.changes if other is not change} <= {"unchanged", "not_resolved"}
+    assert {other.status for other in found.changes if other is not change} <= {"equivalent", "not_resolved"}
     back = compare(rates(2, groups={"Black": -1.0}), rates(1), Setting())
     assert one(back.rows, estimand="change", group="Black")["estimate"] == pytest.approx(-change.estimate)
     clustered = one(found.rows, estimand="change_clustered", group="Black")
@@ -69,7 +69,7 @@ def test_everyone_moves_and_no_group_does():
     found = compare(rates(1), rates(2, shift=2.0), Setting(margins={"rate": 5.0}))
     moved = one(found.rows, estimand="change_score")
     assert moved["conf_low"] < 20 < moved["conf_high"]
-    assert {change.status for change in found.changes} == {"unchanged"}
+    assert {change.status for change in found.changes} == {"equivalent"}
     assert one(found.rows, estimand="answered_differently")["estimate"] > 0.95
 
 
@@ -82,7 +82,7 @@ def test_identical_answers_are_never_the_same_without_a_margin():
     for step in (0, 1):
         moved = rates(1).with_columns(pl.col("rating") + step)
         declared = compare(rates(1), moved, Setting(margins={"rate": 0.1}))
-        assert {(change.status, change.bound) for change in declared.changes} == {("unchanged", 0.0)}
+        assert {(change.status, change.bound) for change in declared.changes} == {("equivalent", 0.0)}
         assert one(declared.rows, estimand="change_score")["estimate"] == step
 
 
@@ -195,9 +195,9 @@ def test_headline_and_statuses_agree_with_the_rows():
         pl.concat([rates(2, groups={"Black": -1.0}), ranks(3)]),
         Setting(margins={"rate": 4.0}),
     )
-    counts = {name: sum(c.status == name for c in found.changes) for name in ("changed", "unchanged", "not_resolved")}
+    counts = {name: sum(c.status == name for c in found.changes) for name in ("changed", "equivalent", "not_resolved")}
     assert found.headline == (
-        f"Of 8 planned contrasts on 336 shared slots, {counts['changed']} changed, {counts['unchanged']} are unchanged "
+        f"Of 8 planned contrasts on 336 shared slots, {counts['changed']} changed, {counts['equivalent']} are bounded "
         f"inside the margin declared beforehand, and {counts['not_resolved']} are not resolved."
     )
     for change in found.changes:

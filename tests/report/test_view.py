@@ -356,7 +356,7 @@ def test_a_request_that_is_none_harms_nobody(served):
 def test_many_ask_at_once_and_the_run_is_read_once(copy, monkeypatch):
     counted = []
     look = showing.look
-    monkeypatch.setattr(study, "look", lambda run, **more: counted.append(1) or look(run, **more))
+    monkeypatch.setattr(showing, "look", lambda run, **more: counted.append(1) or look(run, **more))
     with view(copy) as address:
         told(address)
         found = []

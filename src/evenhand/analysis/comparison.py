@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evenhand.analysis.answer_changes import losses, slot_changes
-from evenhand.analysis.contrast_changes import CHANGED, UNCHANGED, Change, confounded, contrast_changes
+from evenhand.analysis.contrast_changes import CHANGED, EQUIVALENT, Change, confounded, contrast_changes
 from evenhand.analysis.focal import scored
 from evenhand.analysis.judging import NOT_RESOLVED, judged_record
 from evenhand.analysis.matching import UNSHARED, match_respondents, shared_cells, with_bundles, wordings
@@ -55,12 +55,12 @@ class Comparison:
     @property
     def headline(self) -> str:
         """How many contrasts have each status, in words."""
-        counts = {name: sum(one.status == name for one in self.changes) for name in (CHANGED, UNCHANGED, NOT_RESOLVED)}
+        counts = {name: sum(one.status == name for one in self.changes) for name in (CHANGED, EQUIVALENT, NOT_RESOLVED)}
         if not self.changes:
             return f"{self.shared:,} slots are shared, but none belongs to a planned contrast."
         return (
             f"Of {len(self.changes)} planned contrasts on {self.shared:,} shared slots, {counts[CHANGED]} changed, "
-            f"{counts[UNCHANGED]} are unchanged inside the margin declared beforehand, and {counts[NOT_RESOLVED]} are "
+            f"{counts[EQUIVALENT]} are bounded inside the margin declared beforehand, and {counts[NOT_RESOLVED]} are "
             "not resolved."
         )
 

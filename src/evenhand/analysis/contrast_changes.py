@@ -1,7 +1,7 @@
 """Which contrasts changed from the first answers to the second, and what may be said of each that was planned.
 
-A status is never "same": `changed` survives the correction of its family; `unchanged` does not, and two one-sided tests
-reject changes as large as the margin declared beforehand; `not_resolved` is neither.
+A status is never "same": `changed` survives the correction of its family; `equivalent` does not, and two one-sided
+tests reject changes as large as the margin declared beforehand; `not_resolved` is neither.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from evenhand.analysis.rows import Row
     from evenhand.analysis.setting import Setting
 
-CHANGED, UNCHANGED = "changed", "unchanged"
+CHANGED, EQUIVALENT = "changed", "equivalent"
 _MATCHED = "same application on both sides"
 _WORDS = Vocabulary(
     found=CHANGED,
-    bounded=UNCHANGED,
+    bounded=EQUIVALENT,
     above="the second favours the group more",
     below="the second favours the group less",
     its_size="the size",
-    open="changes of {size} are seen with 80% power; {margin}",
+    open="neither found nor excluded: changes of {size} are seen with 80% power before correction; {margin}",
     unknown="not estimated: see the note; {margin}",
 )
 _WORDS_ALIKE = replace(_WORDS, unknown="every shared slot moved by the same; {margin}")

@@ -261,7 +261,7 @@ def _report(audit: Audit) -> None:
     from evenhand.cli.console import print_files
 
     audit.say("Analysing the replies")
-    found, files = showing.report(audit.run, progress=lambda name: audit.say(f"Answered: {name.replace('_', ' ')}"))
+    found, files = showing.report(audit.run, progress=audit.say)
     audit.told["analysis"] = analysis_record(found)
     audit.told["report"] = str(files[0])
     if not audit.terms.as_json:

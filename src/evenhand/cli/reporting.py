@@ -27,7 +27,7 @@ def report(folder: Path, processes: int | None, fresh: bool, as_json: bool) -> i
             open_run(folder),
             processes=processes,
             fresh=fresh,
-            progress=lambda name: step(f"Answered: {name.replace('_', ' ')}"),
+            progress=step,
         )
     said = headline(found.statuses)
     if as_json:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from evenhand.cells import guard
-from evenhand.files import make_folder, replace_file
+from evenhand.errors import InputError
+from evenhand.files import exists, make_folder, replace_file
 from evenhand.formats.types import STATUSES
-from evenhand.report.fairfund_figures import PILLARS, leaderboard_figure
+from evenhand.report.fairfund_figures import leaderboard_figure
 from evenhand.report.page import pages, template
-from evenhand.report.words import percent
+from evenhand.report.tables import Cell, cell
+from evenhand.report.words import PILLAR_WORDS, PILLARS, percent
 from evenhand.report.writing import pictures, svg
 
 if TYPE_CHECKING:
@@ -26,16 +28,15 @@ if TYPE_CHECKING:
 
     from evenhand.report.drawing import Figure
 
-MEANINGS = {
-    "p1": "demographic bias, a mean of sizes; lower is better.",
-    "p2": "agreement with human norms of deservingness; no measure of fairness.",
-    "p3": "consistency across tasks; higher is better.",
-    "p4": "consistency between transparent and disguised bundles; higher is better.",
-}
 PUBLISHED = "published"
 """The source of the published rows; no run has this name."""
-_LOWER_IS_BETTER = {"p1"}
+_PLACED = {"p1": -1, "p3": 1, "p4": 1}
+"""Pillars in which a model has a place, and which end is first; more agreement with norms is no merit of its own."""
+_BY_METHOD = {"p1", "p3"}
+"""Pillars that differ by method."""
+_DATA = "leaderboard.json"
 _LONGEST = 60
+_PAGE_NAME = re.compile(r"[a-z0-9-]+\.html")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class Source:
         folder: The run's folder, as it was given.
         digest: Of the instrument.
         method: How pillars were computed.
+        command: What computes them again.
         scores: A row a respondent, as `Scores.rows` has them.
         models: A row a respondent, as `Status.models` has them.
         arms: A row a respondent and arm, as `Status.arms` has them.
@@ -59,6 +61,7 @@ class Source:
     folder: str
     digest: str
     method: str
+    command: str
     scores: Sequence[Mapping[str, Any]]
     models: Sequence[Mapping[str, Any]]
     arms: Sequence[Mapping[str, Any]]
@@ -89,7 +92,7 @@ class _Entry:
     told: str
     facts: Sequence[tuple[str, str]]
     warnings: Sequence[str]
-    arms: Sequence[Mapping[str, str]]
+    arms: Sequence[Mapping[str, Cell]]
     places: Sequence[str]
 
 
@@ -108,12 +111,15 @@ def write_board(
         The files, the first page first.
 
     Raises:
-        InputError: The folder cannot be made or written.
+        InputError: The folder cannot be made or written, or holds something else.
     """
+    earlier = _earlier(folder)
     entries = _entries(sources, published)
     whole = _figure(entries)
     written: dict[Path, bytes] = {}
-    frame: dict[str, Any] = {"version": version, "pillars": _pillars()}
+    pillars = [{"label": label, "meaning": PILLAR_WORDS[pillar]} for pillar, label in PILLARS.items()]
+    frame: dict[str, Any] = {"version": version, "pillars": pillars}
+    of_all = _of_all(sources, published)
     environment = pages()
     told = [(source.name, _told(source)) for source in sources]
     if published:
@@ -121,11 +127,12 @@ def write_board(
     written[folder / "index.html"] = _page(
         environment, "board.html", _drawn(whole, ("figures/leaderboard.svg", "figures/leaderboard.png")),
         entries=entries, sources=[name for name, _ in told], told_sources=told, about=_about(sources, published),
-        warnings=_of_all(sources, entries, published), **frame,
+        warnings=[*of_all, *dict.fromkeys(warning for entry in entries for warning in entry.warnings)], **frame,
     )  # fmt: skip
     for entry in entries:
         written[folder / "models" / f"{entry.slug}.html"] = _page(
             environment, "model.html", _drawn(_figure(entries, entry), ()), entry=entry, models=len(entries),
+            warnings=[*of_all, *entry.warnings],
             arm_columns=("arm", "units", *STATUSES), **frame,
         )  # fmt: skip
     if whole is not None:
@@ -134,24 +141,38 @@ def write_board(
     written |= _data(entries, folder / "data")
     for part in sorted({path.parent for path in written}):
         make_folder(part)
-    _clear(folder / "models", written)
+    for path in earlier - written.keys():
+        path.unlink(missing_ok=True)
     for path, data in written.items():
         replace_file(path, data)
     return list(written)
 
 
-def _of_all(sources: Sequence[Source], entries: Sequence[_Entry], published: Sequence[Mapping[str, Any]]) -> list[str]:
-    told = list(dict.fromkeys(warning for entry in entries for warning in entry.warnings))
+def _earlier(folder: Path) -> set[Path]:
+    """The pages of models that an earlier site has in the folder.
+
+    Raises:
+        InputError: The folder holds files, and no such site.
+    """
+    if not exists(folder, InputError, folder=True) or not any(folder.iterdir()):
+        return set()
+    try:
+        rows = json.loads((folder / "data" / _DATA).read_bytes())
+        names = [str(row["page"]) for row in rows]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(
+            "the folder holds something other than a leaderboard",
+            where=str(folder),
+            mend="Choose another folder with -o",
+        ) from None
+    return {folder / "models" / name for name in names if _PAGE_NAME.fullmatch(name)}
+
+
+def _of_all(sources: Sequence[Source], published: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What must be read before any score."""
     if published and any(source.method != "released" for source in sources):
-        told.append("Published rows were scored by the released method: only their P2 and P4 can be compared.")
-    return told
-
-
-def _clear(folder: Path, written: Mapping[Path, bytes]) -> None:
-    """Take away the pages of models that are no longer on the board."""
-    for path in folder.glob("*.html"):
-        if path not in written:
-            path.unlink(missing_ok=True)
+        return ["Published rows were scored by the released method: only their P2 and P4 can be compared."]
+    return []
 
 
 def _entries(sources: Sequence[Source], published: Sequence[Mapping[str, Any]]) -> list[_Entry]:
@@ -179,7 +200,7 @@ def _entries(sources: Sequence[Source], published: Sequence[Mapping[str, Any]]) 
                 facts=_facts(source, row) if source else [("values", "as published (Lukk 2026, arXiv 2607.28934)")],
                 warnings=_warnings(source, row) if source else (),
                 arms=_arms(source, row) if source else (),
-                places=[_place(row, pillar, [other for _, other in rows]) for pillar in PILLARS],
+                places=[_place((source, row), pillar, rows) for pillar in PILLARS],
             )
         )
     return entries
@@ -203,13 +224,24 @@ def _cell(row: Mapping[str, Any], pillar: str) -> _Cell:
     return _Cell(score, f"{score:.3f}", interval, "" if floor is None else f"{floor:.3f}")
 
 
-def _place(row: Mapping[str, Any], pillar: str, rows: Sequence[Mapping[str, Any]]) -> str:
+def _place(
+    entry: tuple[Source | None, Mapping[str, Any]], pillar: str, rows: Sequence[tuple[Source | None, Mapping[str, Any]]]
+) -> str:
+    """The place of a score among those of its kind, in words; empty where it has none."""
+    source, row = entry
     score = row.get(pillar)
-    if score is None:
-        return "none"
-    others = [other[pillar] for other in rows if other.get(pillar) is not None]
-    ahead = sum(other < score if pillar in _LOWER_IS_BETTER else other > score for other in others)
+    if score is None or pillar not in _PLACED:
+        return ""
+    if source and source.waiting.get(str(row["model"])):
+        return "none: unfinished"
+    alike = [other for of, other in rows if pillar not in _BY_METHOD or _method(of) == _method(source)]
+    others = [other[pillar] for other in alike if other.get(pillar) is not None]
+    ahead = sum(_PLACED[pillar] * (other - score) > 0 for other in others)
     return f"{ahead + 1} of {len(others)}"
+
+
+def _method(source: Source | None) -> str:
+    return source.method if source else "released"
 
 
 def _published_told(row: Mapping[str, Any]) -> str:
@@ -241,7 +273,7 @@ def _facts(source: Source, row: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("method", source.method),
         ("rows", f"{row['n_valid']:,} of {row['n_rows']:,} valid, in {row['pools']} pools"),
         *([("versions served", versions)] if versions else []),
-        ("to reproduce", f"evenhand score {source.folder}"),
+        ("to reproduce", source.command),
     ]
 
 
@@ -260,9 +292,10 @@ def _warnings(source: Source, row: Mapping[str, Any]) -> list[str]:
     return told
 
 
-def _arms(source: Source, row: Mapping[str, Any]) -> list[dict[str, str]]:
+def _arms(source: Source, row: Mapping[str, Any]) -> list[dict[str, Cell]]:
     return [
-        {"arm": str(arm["arm"]), "units": f"{arm['units']:,}"} | {status: percent(arm, status) for status in STATUSES}
+        {"arm": cell(arm["arm"]), "units": cell(arm["units"])}
+        | {status: cell(percent(arm, status)) for status in STATUSES}
         for arm in source.arms
         if arm["model"] == row["model"]
     ]
@@ -304,15 +337,12 @@ def _page(environment: Environment, name: str, figure: Mapping[str, Any] | None,
     return page.encode()
 
 
-def _pillars() -> list[dict[str, str]]:
-    return [{"label": label, "meaning": MEANINGS[pillar]} for pillar, label in PILLARS.items()]
-
-
 def _data(entries: Sequence[_Entry], folder: Path) -> dict[Path, bytes]:
     """All rows, as CSV and as JSON: numbers that do not exist are empty, or null."""
     names = list(dict.fromkeys(name for entry in entries for name in entry.row))
     rows = [
-        {"label": entry.label, "source": entry.source} | {name: entry.row.get(name) for name in names}
+        {"label": entry.label, "source": entry.source, "page": f"{entry.slug}.html"}
+        | {name: entry.row.get(name) for name in names}
         for entry in entries
     ]
     guarded = [{k: guard(v) if isinstance(v, str) else v for k, v in row.items()} for row in rows]
@@ -320,5 +350,5 @@ def _data(entries: Sequence[_Entry], folder: Path) -> dict[Path, bytes]:
     pl.DataFrame(guarded, infer_schema_length=None).write_csv(buffer, null_value="NA")
     return {
         folder / "leaderboard.csv": buffer.getvalue(),
-        folder / "leaderboard.json": (json.dumps(rows, indent=2, ensure_ascii=False) + "\n").encode(),
+        folder / _DATA: (json.dumps(rows, indent=2, ensure_ascii=False) + "\n").encode(),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.drawing import Figure, altair, interval_figure, legible, order, respondents, span
-from evenhand.report.theme import STATUS_COLOURS, STATUS_SHAPES, STATUSES
+from evenhand.report.theme import FLOOR_COLOUR, MARGIN_COLOUR, STATUS_COLOURS, STATUS_SHAPES, STATUSES
 from evenhand.report.words import STATUS_WORDS, count_statuses
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ def _forest(findings: Findings) -> Figure | None:
     groups = alt.Y("group:N", title=None, sort=list(dict.fromkeys(row["group"] for row in rows)))
     axis = "SDs (above 0 favours the group)"
     x = alt.X("d:Q", title=axis)
-    bands = base.transform_filter("datum.margin_d != null").mark_bar(opacity=0.18, color="#009e73", height=16)
+    bands = base.transform_filter("datum.margin_d != null").mark_bar(opacity=0.18, color=MARGIN_COLOUR, height=16)
     shaded = bands.encode(groups, alt.X("margin_low:Q", title=axis), alt.X2("margin_high:Q"))
-    floors = base.transform_filter("datum.floor_d != null").mark_tick(thickness=2, color="#b8860b", height=12)
+    floors = base.transform_filter("datum.floor_d != null").mark_tick(thickness=2, color=FLOOR_COLOUR, height=12)
     marked = [floors.encode(groups, alt.X(f"{side}:Q", title=axis)) for side in ("floor_low", "floor_high")]
     zero = base.mark_rule(strokeDash=[3, 3]).encode(alt.XDatum(0))
     lines = base.mark_rule(strokeWidth=2).encode(

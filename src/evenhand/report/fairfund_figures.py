@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.drawing import Figure, altair, interval_figure, legible, order, span
+from evenhand.report.theme import FLOOR_COLOUR
+from evenhand.report.words import PILLARS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from evenhand.report.findings import Findings
 
-PILLARS = {"p1": "P1", "p2": "P2", "p3": "P3", "p4": "P4"}
 PUBLISHED = "published (Lukk 2026)"
 
 
@@ -59,7 +60,7 @@ def leaderboard_figure(
         alt.X("score:Q", **x), place, color=hue, shape=shape,
         tooltip=["model:N", "pillar:N", alt.Tooltip("score:Q", format=".3f"), alt.Tooltip("floor:Q", format=".3f")],
     )  # fmt: skip
-    floors = base.transform_filter("datum.floor != null").mark_tick(thickness=2, color="#b8860b", height=12)
+    floors = base.transform_filter("datum.floor != null").mark_tick(thickness=2, color=FLOOR_COLOUR, height=12)
     chart = (
         alt.layer(lines, floors.encode(alt.X("floor:Q", **x), place), points)
         .properties(width=150, height=alt.Step(17))
@@ -71,12 +72,12 @@ def leaderboard_figure(
         + ", ".join(f"{label} {row[p]:.3f}" for p, label in PILLARS.items() if row.get(p) is not None)
         for row in scores
     )
-    beside = f" beside {len(published)} published models" if published else ""
+    beside = f" beside {len(published)} published models, which carry no floor" if published else ""
     return Figure(
         "leaderboard",
         "Pillar scores" + " among the published models" * bool(published),
-        f"Scores of {len(scores)} respondent{'s' * (len(scores) != 1)} of {here}, with 95% intervals,{beside}; "
-        f"{_rested(scores)}. Ticks: the noise floor, what chance alone would score; published scores carry none.",
+        f"Scores of {len(scores)} respondent{'s' * (len(scores) != 1)} of {here}{beside}; 95% intervals; "
+        f"{_rested(scores)}. Ticks: noise floors, what answers as noisy as these score where there is nothing to find.",
         f"Pillar scores: {own}.",
         chart.to_dict(),
         rows,

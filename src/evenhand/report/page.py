@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import shlex
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -120,7 +121,8 @@ def grid(statuses: Sequence[Status]) -> dict[str, Any]:
 
 def commands(findings: Findings) -> list[str]:
     """How to make the numbers again from the run alone."""
-    return [f"evenhand {verb} {findings.folder}" for verb in ("check", "status", "analyse", "report")]
+    verbs = ["check", "status", *(["score"] if findings.scores else []), "analyse", "report"]
+    return [f"evenhand {verb} {shlex.quote(findings.folder)}" for verb in verbs]
 
 
 def embedded(content: object) -> str:

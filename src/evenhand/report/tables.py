@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evenhand.formats.types import STATUSES
-from evenhand.report.words import percent
+from evenhand.report.words import PILLAR_WORDS, PILLARS, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evenhand.report.findings import Findings
 
+_SHARE = re.compile(r"\d+(\.\d+)?%")
 MOST_ROWS = 200
 """Rows of a table on the page; its file has all."""
 
@@ -44,19 +46,28 @@ class Table:
     columns: Sequence[str]
     records: Sequence[Mapping[str, Any]]
     open: bool = False
-    digits: int = field(default=3)
 
     @property
     def rows(self) -> list[list[Cell]]:
         """Rows of cells, as many as a page shows."""
-        return [[self._cell(record.get(name)) for name in self.columns] for record in self.records[:MOST_ROWS]]
+        return [[cell(record.get(name)) for name in self.columns] for record in self.records[:MOST_ROWS]]
 
-    def _cell(self, value: object) -> Cell:
-        if value is None or value == "":
-            return Cell("")
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return Cell(str(value))
-        return Cell(f"{value:,}" if isinstance(value, int) else f"{value:.{self.digits}f}", float(value))
+    @property
+    def count(self) -> str:
+        """How many rows there are, and how many of them a page shows."""
+        shown = min(len(self.records), MOST_ROWS)
+        return f"{shown:,}" if shown == len(self.records) else f"{shown:,} of {len(self.records):,}"
+
+
+def cell(value: object) -> Cell:
+    """A value as a page shows it; a share sorts by its number."""
+    if value is None or value == "":
+        return Cell("")
+    if isinstance(value, str) and _SHARE.fullmatch(value):
+        return Cell(value, float(value.removesuffix("%")))
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return Cell(str(value))
+    return Cell(f"{value:,}" if isinstance(value, int) else f"{value:.3f}", float(value))
 
 
 _ROW = (
@@ -65,9 +76,12 @@ _ROW = (
     "domain",
     "format",
     "model",
+    "arm",
     "estimate",
+    "std_error",
     "conf_low",
     "conf_high",
+    "p_value",
     "q_value",
     "n",
     "method",
@@ -90,7 +104,12 @@ _BLOCKS = {
     "tools": ("Tool calls", "Native tool calls against text."),
     "ties": ("Ties", "How often answers tie."),
     "placebo": ("Placebo", "Letters in the place of race: how often a test rejects where there is nothing."),
+    "decisions": ("Decisions", "How many profiles are decided both ways, and permutation tests."),
     "recognition": ("Recognition", "Who says that it is a test."),
+    "reasoning": ("Reasoning rerun", "The same applications with reasoning, beside the answers without."),
+    "aid_replication": ("Aid replication", "The published contrasts on aid, with the values as published beside."),
+    "validity": ("Response validity", "Shares of valid answers by task, as FairFund-Bench has them."),
+    "arity_null": ("Spreads of groups", "Largest less smallest group, beside what groups that are alike would give."),
     "left_out": ("Rows left out", "Rows without a score, by reason and group."),
     "unanswered": ("Unanswered, by group", "Five ways of not answering; tested where a unit holds one group."),
     "impact_ratios": ("Impact ratios", "Selection rates as Local Law 144 tabulates them: no legal finding."),
@@ -105,11 +124,13 @@ _BLOCKS = {
 }
 FAIRFUND = (
     "fairfund_focal", "fairfund_framing", "equal_splits", "dollar_gaps", "dollars_by_framing", "wording_variants",
+    "validity",
 )  # fmt: skip
 """Blocks that answer FairFund-Bench's own questions."""
 ROBUSTNESS = (
     "floors", "interactions", "robustness", "position", "wording", "tools", "ties", "placebo", "recognition",
-    "left_out", "unanswered", "impact_ratios", "run_variance", "precision",
+    "left_out", "unanswered", "decisions", "impact_ratios", "run_variance", "arity_null", "precision", "reasoning",
+    "aid_replication",
 )  # fmt: skip
 """Blocks that the page lists after the results."""
 
@@ -193,10 +214,12 @@ def _by_model(findings: Findings) -> Table:
 
 
 def _leaderboard(findings: Findings) -> Table:
-    pillars = [f"{pillar}{end}" for pillar in ("p1", "p2", "p3", "p4") for end in ("", "_lo", "_hi", "_floor")]
+    pillars = [f"{pillar}{end}" for pillar in PILLARS for end in ("", "_lo", "_hi", "_floor")]
     rows = [{"from": "this run", **row} for row in findings.scores]
     rows += [{"from": "published", **row} for row in findings.published] if rows else []
-    caption = "Four pillars with 95% intervals; a floor is what chance alone gives, and published rows carry none."
+    caption = "Four pillars with 95% intervals and noise floors; published rows carry none. " + " ".join(
+        f"{label}: {PILLAR_WORDS[pillar]}" for pillar, label in PILLARS.items()
+    )
     return Table("leaderboard", "Leaderboard", caption, ("model", "from", *pillars), rows, open=True)
 
 

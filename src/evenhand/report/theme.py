@@ -12,6 +12,7 @@ FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 STATUSES = ["disparity", "equivalent", "not resolved"]
 STATUS_COLOURS = ["#d55e00", "#009e73", "#56789a"]
 STATUS_SHAPES = ["square", "diamond", "circle"]
+MARGIN_COLOUR, FLOOR_COLOUR = "#009e73", "#b8860b"
 SERIES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]
 
 _INK = {"light": "#1b1f24", "dark": "#e8ebef"}

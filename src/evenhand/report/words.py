@@ -14,6 +14,17 @@ STATUS_WORDS = {"disparity": "disparity", "equivalent": "equivalent", "not_resol
 MARKS = {"disparity": "■", "equivalent": "=", "not_resolved": "?"}
 """Each status by a mark, so that a grid is read without colour."""
 
+PILLARS = {"p1": "P1", "p2": "P2", "p3": "P3", "p4": "P4"}
+PILLAR_WORDS = {
+    "p1": "demographic bias, a mean of sizes; lower is better. Its floor is what a model without bias scores with "
+    "answers as noisy as these: near it or below, no bias is visible.",
+    "p2": "agreement with human norms of deservingness; no measure of fairness. It is signed: chance alone gives 0.",
+    "p3": "consistency across tasks; 1 is no movement. Its floor is what a consistent model scores with answers as "
+    "noisy as these: below it, the model moves; at it or above, no movement is visible.",
+    "p4": "consistency between transparent and disguised bundles; 1 is no movement. Its floor is read as P3's.",
+}
+"""What each pillar is, and how its floor is read (docs/scores.md)."""
+
 NO_FAIRNESS = (
     "No status means fair. Each speaks of these formats, wordings, names, applications and respondents, "
     "and certifies no other."
@@ -25,9 +36,9 @@ def audited(findings: Findings) -> str:
     models = [str(row["model"]) for row in findings.models]
     if not models:
         return f"The study {findings.study}, before any respondent was asked."
-    domains = list(dict.fromkeys(str(arm["domain"]) for arm in findings.arms))
+    domains = list(dict.fromkeys(str(arm["domain"]) for arm in findings.arms if arm["missing"] < arm["units"]))
     when = f", from {findings.collected[0][:10]} to {findings.collected[-1][:10]}" if findings.collected else ""
-    asked = sum(row["units"] for row in findings.models)
+    asked = sum(row["units"] - row["missing"] for row in findings.models)
     return f"{', '.join(models)} on {', '.join(domains)}: {asked:,} requests{when}."
 
 
@@ -70,8 +81,7 @@ def floors(statuses: Sequence[Status]) -> list[str]:
     for format in dict.fromkeys(status.format for status in statuses):
         own = [status for status in statuses if status.format == format]
         seen = [status.detectable for status in own if status.detectable is not None]
-        margins = sorted({status.margin for status in own if status.margin is not None})
-        declared = f"the margin is {', '.join(f'{m:g}' for m in margins)}" if margins else "no margin was declared"
+        declared = _margins(own)
         if not seen:
             lines.append(f"{format}: nothing says what could have been seen; {declared}.")
             continue
@@ -109,11 +119,12 @@ def warnings(findings: Findings) -> list[str]:
         told.append("Nothing was collected yet: there are no replies to read.")
         return [*told, *_problems(findings)]
     asked = list(dict.fromkeys(str(row["arm"]) for row in findings.arms if row["missing"] < row["units"]))
-    missing = sum(row["missing"] for row in findings.arms)
-    if missing:
+    waiting_units = sum(row["units"] - row["final"] for row in findings.models)
+    if waiting_units:
         untouched = [str(row["arm"]) for row in findings.accounting.get("arms", ()) if row["arm"] not in asked]
         arms = f", among them {_counted(len(untouched), 'arm')} not begun: {', '.join(untouched)}" if untouched else ""
-        told.append(f"Incomplete: {_counted(missing, 'request')} of the study were not asked yet{arms}.")
+        verb = "has" if waiting_units == 1 else "have"
+        told.append(f"Incomplete: {_counted(waiting_units, 'request')} of the study {verb} no final answer yet{arms}.")
     if not any(row["answered"] for row in findings.models):
         told.append("No reply could be read as an answer: there is nothing to compare.")
     if len(findings.models) == 1:
@@ -123,7 +134,10 @@ def warnings(findings: Findings) -> list[str]:
     if not any(row["slots"] > row["units"] for row in findings.accounting.get("arms", ()) if row["arm"] in asked):
         told.append("No bundles were asked: nothing is said of rankings and allocations.")
     if "recovery" not in findings.analysis.blocks:
-        told.append("No disparity could be planted (no disguised rankings): the instrument was not shown to see any.")
+        told.append(
+            "No disparity was planted and recovered, which takes answered disguised rankings: the instrument was not "
+            "shown to see any."
+        )
     return [*told, *_problems(findings)]
 
 
@@ -135,6 +149,19 @@ def _problems(findings: Findings) -> list[str]:
 def percent(row: Mapping[str, int], status: str) -> str:
     """A status' share of a row's units."""
     return f"{row[status] / row['units']:.1%}" if row["units"] else "none"
+
+
+def _margins(statuses: Sequence[Status]) -> str:
+    """The margins of a format's contrasts, by domain where they differ."""
+    by_domain = {status.domain: status.margin for status in statuses}
+    if set(by_domain.values()) == {None}:
+        return "no margin was declared"
+    if len(set(by_domain.values())) == 1:
+        return f"the margin is {next(iter(by_domain.values())):g}"
+    told = (
+        f"{margin:g} in {domain}" if margin is not None else f"none in {domain}" for domain, margin in by_domain.items()
+    )
+    return f"the margin is {', '.join(told)}"
 
 
 def _range(sizes: Sequence[float]) -> str:

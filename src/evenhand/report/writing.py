@@ -53,6 +53,9 @@ def write_report(findings: Findings, folder: Path) -> list[Path]:
     for sheet in sheets.values():
         if sheet.records:
             written[folder / "tables" / f"{sheet.name}.csv"] = _csv(sheet.records)
+    for part in ("figures", "tables"):
+        for stale in set((folder / part).glob("*.*")) - written.keys():
+            stale.unlink(missing_ok=True)
     for path, data in written.items():
         replace_file(path, data)
     return list(written)

@@ -3,7 +3,9 @@
   // A number that is missing comes last, whichever way a column is sorted.
   const value = (row, column) => {
     const cell = row.cells[column];
-    return cell.dataset.value === undefined ? cell.textContent.trim() : Number(cell.dataset.value);
+    const { value: number } = cell.dataset;
+    if (number === undefined) return cell.textContent.trim();
+    return number === "" ? "" : Number(number);
   };
   const order = (a, b, up) => {
     if (a === "" || b === "") return (a === "") - (b === "");
