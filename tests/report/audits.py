@@ -45,7 +45,10 @@ def findings(
         "folder": "run",
         "digest": instrument.digest,
         "analysis": analysis,
-        "models": [{"model": model, "units": units, "versions": [f"{model}-2026"]} | counts for model in respondents],
+        "models": [
+            {"model": model, "units": units, "final": units, "versions": [f"{model}-2026"]} | counts
+            for model in respondents
+        ],
         "arms": [
             {"model": model, "arm": "hiring-rate", "domain": "hiring", "units": units} | counts for model in respondents
         ],

@@ -69,7 +69,7 @@ def test_one_arm_without_bundles(reported):
     page, told = reported("one", "sim/null")
     assert "One arm was asked, hiring-rate" in told
     assert "No bundles were asked" in told
-    assert "No disparity could be planted" in told
+    assert "No disparity was planted and recovered" in told
     assert "One respondent was asked, sim/null" in told
     assert "Incomplete" not in told
     assert "Interim" not in told
@@ -79,7 +79,7 @@ def test_one_arm_without_bundles(reported):
 def test_a_run_in_the_middle(reported):
     _, told = reported("one", "sim/null", study.Part(limit=50))
     assert "Interim: 70 of 120 slots" in told
-    assert "Incomplete: 70 requests of the study were not asked yet." in told
+    assert "Incomplete: 70 requests of the study have no final answer yet." in told
 
 
 def test_probes_alone(reported):

@@ -1,6 +1,7 @@
 """The report says what the rows say, holds nothing but text of models, and has a page for every kind of run."""
 
 import csv
+import dataclasses
 import json
 import re
 
@@ -9,13 +10,14 @@ from audits import HOSTILE, findings, shown
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand.analysis.blocks import BLOCKS
 from evenhand.analysis.simulation import World
 from evenhand.report import words
 from evenhand.report.drawing import legible_text
 from evenhand.report.figures import figures
-from evenhand.report.page import SECTIONS, embedded, grid, render
+from evenhand.report.page import PLACES, SECTIONS, embedded, grid, render
 from evenhand.report.replies import LONGEST, ReplyBook, collect_replies
-from evenhand.report.tables import tables
+from evenhand.report.tables import FAIRFUND, MOST_ROWS, ROBUSTNESS, SHOWN_OTHERWISE, cell, tables
 from evenhand.report.writing import PAGE, SUMMARY, summary, write_report
 
 
@@ -68,11 +70,32 @@ def test_figures_are_drawn_from_rows_and_described_from_them(planted):
     for figure in drawn.values():
         assert figure.caption
         assert figure.alt
-        assert "SD" in json.dumps(figure.spec) or "share" in json.dumps(figure.spec)
+        assert re.findall(r'"title": "[^"]*(?:SD|share|score)[^"]*"', json.dumps(figure.spec)), figure.name
+
+
+def test_every_block_and_every_figure_has_its_place(planted):
+    shown = {*tables(planted), *SHOWN_OTHERWISE}
+    assert set(BLOCKS) <= shown
+    placed = {name for names in PLACES.values() for name in names}
+    assert {figure.name for figure in figures(planted)} <= placed
+    listed = {*ROBUSTNESS, *FAIRFUND, "recovery", "primary_endpoint"}
+    assert set(BLOCKS) - listed == set(SHOWN_OTHERWISE)
+
+
+def test_a_table_says_what_it_leaves_out(planted):
+    whole = tables(planted)["statuses"]
+    assert len(whole.records) <= MOST_ROWS
+    assert whole.count == f"{len(whole.records)}"
+    many = dataclasses.replace(whole, records=[*whole.records] * 40)
+    assert many.count == f"{MOST_ROWS} of {40 * len(whole.records):,}"
+    assert [cell(text).number for text in ("9.5%", "100.0%", "none", "x%")] == [9.5, 100.0, None, None]
 
 
 def test_a_report_is_written_whole_and_small(planted, tmp_path):
+    (tmp_path / "report" / "figures").mkdir(parents=True)
+    (tmp_path / "report" / "figures" / "of-an-earlier-run.png").write_bytes(b"old")
     files = write_report(planted, tmp_path / "report")
+    assert not (tmp_path / "report" / "figures" / "of-an-earlier-run.png").exists()
     assert files[0].name == PAGE
     page = files[0].read_text(encoding="utf-8")
     assert len(page.encode()) < 6_000_000
@@ -168,7 +191,7 @@ def test_a_run_without_valid_replies_has_a_page():
         "No planned contrast can be read from these answers.",
         "No reply could be read as an answer",
         "One respondent was asked, alone",
-        "No disparity could be planted",
+        "No disparity was planted and recovered",
         "There is nothing to draw",
     ):
         assert said in page

@@ -31,7 +31,7 @@ SECTIONS = {
     "replies": "Replies",
     "methods": "Methods",
 }
-_PLACES = {
+PLACES = {
     "instrument": ("recovery",),
     "results": (
         "contrasts",
@@ -70,7 +70,7 @@ def render(findings: Findings, figures: Sequence[Figure], tables: Mapping[str, T
         marks=words.MARKS,
         words=words.STATUS_WORDS,
         sections=[{"id": name, "title": title} for name, title in SECTIONS.items()],
-        placed={place: [drawn[name] for name in names if name in drawn] for place, names in _PLACES.items()},
+        placed={place: [drawn[name] for name in names if name in drawn] for place, names in PLACES.items()},
         toggled=[legible_text(str(row["model"])) for row in findings.models]
         if any(one.by_model for one in figures)
         else [],

@@ -135,6 +135,10 @@ ROBUSTNESS = (
 """Blocks that the page lists after the results."""
 
 
+SHOWN_OTHERWISE = ("verdict", "contrasts", "power", "audit_against_demographics")
+"""Blocks that other tables or figures tell."""
+
+
 def tables(findings: Findings) -> dict[str, Table]:
     """Every table of the page, by name."""
     found = [_accounting(findings), _answers(findings), _checks(findings), _deviations(findings), _statuses(findings)]
