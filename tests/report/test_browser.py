@@ -146,3 +146,41 @@ def test_it_can_be_walked_by_keyboard(page):
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_the_leaderboard_is_sorted_filtered_and_read_by_all(browser, tmp_path):
+    from axe_playwright_python.sync_playwright import Axe
+    from test_board import PUBLISHED, scored, source
+
+    from evenhand.report.board import write_board
+
+    mine = source("first", scored("m1", p2=None, p2_lo=None, p2_hi=None), scored("m2", n_valid=7))
+    site = write_board([mine], PUBLISHED, tmp_path, version="1")[0]
+    tab = browser.new_page(viewport={"width": 1200, "height": 900})
+    noted = []
+    tab.on("console", lambda message: noted.append(message.text))
+    tab.goto(site.as_uri())
+    cells = "rows => rows.filter(row => !row.hidden).map(row => row.cells[{}].dataset.value)"
+    tab.locator("#table-leaderboard thead button", has_text="P2").click()
+    up = tab.eval_on_selector_all("#table-leaderboard tbody tr", cells.format(3))
+    assert up[:-1] == sorted(up[:-1], key=float)
+    assert up[-1] == ""
+    tab.locator("#table-leaderboard thead button", has_text="P2").click()
+    down = tab.eval_on_selector_all("#table-leaderboard tbody tr", cells.format(3))
+    assert down == [*reversed(up[:-1]), ""]
+    tab.select_option("[name=source]", "first")
+    assert tab.locator("#shown").inner_text() == "2 of 16 models"
+    tab.fill("[name=text]", "m2")
+    assert tab.eval_on_selector_all("#table-leaderboard tbody tr", cells.format(6)) == ["7"]
+    tab.fill("[name=text]", "")
+    for dark in (False, True):
+        for place in (site, site.parent / "models" / "m1.html"):
+            tab.goto(place.as_uri())
+            if dark:
+                tab.click("#mode")
+            found = Axe().run(tab).response["violations"]
+            assert [
+                (v["id"], v["nodes"][0]["html"][:120]) for v in found if v["impact"] in {"serious", "critical"}
+            ] == []
+    assert noted == []
+    tab.close()

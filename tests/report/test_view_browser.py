@@ -74,7 +74,7 @@ def test_it_follows_a_run_to_its_report(browser, run):
         collect_apart(run.folder, "--as", MARKUP)
         expect(page.locator("#said")).to_have_text("Every unit is final.", timeout=20_000)
         assert f"evenhand report {run.folder}" in page.locator("#report").inner_text()
-        assert page.title() == "Evenhand: small, in progress"
+        assert page.title() == "Evenhand: small"
         (run.folder / "report").mkdir()
         (run.folder / "report" / "index.html").write_text("<!doctype html><title>the report</title>", encoding="utf-8")
         page.wait_for_selector("#report-link:visible", timeout=20_000)
