@@ -137,6 +137,8 @@ def test_axe_finds_no_serious_fault(page, dark):
         page.click("#mode")
         page.wait_for_selector("html[data-drawn='2']")
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    # Rows of a table are alike; tens of thousands of cells take axe minutes.
+    page.evaluate("document.querySelectorAll('tbody tr:nth-child(n+9)').forEach((row) => row.remove())")
     found = Axe().run(page).response["violations"]
     assert [(v["id"], v["nodes"][0]["html"][:120]) for v in found if v["impact"] in {"serious", "critical"}] == []
 
