@@ -2,8 +2,9 @@
 
 A study file says what to ask; `build` freezes it as an instrument in a run directory; `collect` puts every unit to
 every model and keeps each reply in the ledger; `tabulate` reads the replies into the outcomes table; `score` draws
-the four pillars from it; `analyse` answers what the papers ask, and `validate` draws audits to try that on. Each step
-imports its own rooms when it runs, so that a command pays for what it uses.
+the four pillars from it; `analyse` answers what the papers ask, and `validate` draws audits to try that on; `showing`
+makes what people see of all this. Each step imports its own rooms when it runs, so that a command pays for what it
+uses.
 """
 
 from __future__ import annotations

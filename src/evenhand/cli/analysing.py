@@ -11,10 +11,9 @@ from evenhand.cli.options import json_option, number, pairs, print_json
 from evenhand.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from evenhand.analysis.blocks import Analysis
-    from evenhand.analysis.verdict import Status
 
 
 @click.command()
@@ -85,6 +84,7 @@ def print_verdict(found: Analysis) -> None:
     from rich.markup import escape
 
     from evenhand.cli.console import out, ruled, say
+    from evenhand.report.words import headline
 
     for line in _instrument(found):
         say(line)
@@ -104,7 +104,7 @@ def print_verdict(found: Analysis) -> None:
         table.add_row(*map(escape, texts), *numbers, row.status.replace("_", " "), escape(row.said))
     if found.statuses:
         out().print(table)
-    say(_headline(found.statuses))
+    say(headline(found.statuses))
     if waiting := found.scope.get("not yet answered"):
         say(
             f"Interim: {waiting[0]} of the planned cells have no answer yet. Statuses of an unfinished run are not for "
@@ -132,15 +132,3 @@ def _instrument(found: Analysis) -> Iterator[str]:
 
 def _interval(row: Mapping[str, Any]) -> str:
     return f"{number(row['estimate'])} [{number(row['conf_low'])}, {number(row['conf_high'])}]"
-
-
-def _headline(statuses: Sequence[Status]) -> str:
-    """How many contrasts have each status, in words."""
-    if not statuses:
-        return "The study plans no contrast that these answers hold."
-    total = len(statuses)
-    counts = {name: sum(row.status == name for row in statuses) for name in ("disparity", "equivalent", "not_resolved")}
-    return (
-        f"Of {total} planned contrasts, {counts['disparity']} survive correction, {counts['equivalent']} are bounded "
-        f"inside the margin declared beforehand, and {counts['not_resolved']} are not resolved."
-    )

@@ -118,7 +118,7 @@ def _dollar_gaps(findings: Findings) -> Figure | None:
     return _dollars(
         rows, "dollar_gaps", "Demographic gaps in dollars", "mean absolute gap, dollars",
         "Mean absolute difference of a group's mean dollars from the reference: a mean of sizes, which chance alone "
-        "keeps above zero.",
+        "keeps above zero.", "respondents a value",
     )  # fmt: skip
 
 
@@ -136,6 +136,7 @@ def _framing(findings: Findings) -> Figure | None:
         "Dollars by framing",
         "mean dollars",
         "What an appeal gets by how need is explained.",
+        "bundles a respondent, respondents where pooled",
     )
 
 
@@ -153,7 +154,8 @@ def _framing_tasks(findings: Findings) -> Figure | None:
     return interval_figure(
         rows, "contrast", "difference", "model", name="framing_tasks", title="Framing contrasts by task",
         axis="difference, in the task's unit", row="task", own_scales=True,
-        caption=f"How much more an appeal of the first framing gets than of the second; {span(rows)}, 95% intervals.",
+        caption=f"What an appeal of the first framing gets more than one of the second; {span(rows)} answers, 95% "
+        "intervals.",
         alt=f"{len(rows)} framing contrasts; the largest in size is {largest['difference']:+.2f} ({largest['model']}, "
         f"{largest['task']}, {largest['contrast']}).",
     )  # fmt: skip
@@ -167,13 +169,13 @@ def _task(row: Mapping[str, Any]) -> str:
     return ", ".join(part for part in (row["format"], shown, _TASK_UNITS.get(row["format"], "")) if part)
 
 
-def _dollars(rows: list[dict[str, Any]], name: str, title: str, axis: str, caption: str) -> Figure | None:
+def _dollars(rows: list[dict[str, Any]], name: str, title: str, axis: str, caption: str, of: str) -> Figure | None:
     if not rows:
         return None
     largest = max(rows, key=lambda row: row["dollars"])
     return interval_figure(
         rows, "what", "dollars", "model", name=name, title=title, axis=axis,
-        caption=f"{caption} 95% intervals where there is one; {span(rows)}.",
+        caption=f"{caption} 95% intervals where there is one; {span(rows)} {of}.",
         alt=f"{title}: {len(rows)} values; largest {largest['dollars']:.2f} ({largest['model']}, {largest['what']}).",
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evenhand.report.findings import Findings
 
 _SHARE = re.compile(r"\d+(\.\d+)?%")
-MOST_ROWS = 200
+MOST_ROWS = 100
 """Rows of a table on the page; its file has all."""
 
 

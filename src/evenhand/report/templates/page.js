@@ -32,7 +32,7 @@
     root.dataset.mode = dark ? "dark" : "light";
     button.textContent = dark ? "Light" : "Dark";
     button.setAttribute("aria-pressed", String(dark));
-    draw();
+    setTimeout(draw);
   };
   const models = document.getElementById("models");
   if (models) models.addEventListener("change", () => {
