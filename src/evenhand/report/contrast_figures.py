@@ -157,7 +157,7 @@ def _power(findings: Findings) -> Figure | None:
         "power",
         "What effects this audit finds",
         "Power of the deciding specification at 5%, before correction, by the size of the true effect, from the errors "
-        f"that it achieved; {span(rows)} answers. Dashed: 80%.",
+        f"that it achieved; {span(rows)} answers. Dashed: 80%. Groups with alike errors lie over each other.",
         f"Power curves of {len({(r['domain'], r['format'], r['group']) for r in rows})} planned contrasts.{reach}",
         chart.to_dict(),
         rows,
