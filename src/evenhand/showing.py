@@ -6,6 +6,7 @@ Each function gathers what the rooms below found and hands it to `report`, which
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand import study
@@ -47,6 +48,7 @@ def report(
     from evenhand.files import make_folder
     from evenhand.outcomes.doors import read_outcomes
     from evenhand.report.gathering import gather
+    from evenhand.report.live import mark
     from evenhand.report.writing import write_report
 
     if not run.writable:
@@ -54,6 +56,11 @@ def report(
     make_folder(run.folder / "report")
     # Before a collection the page tells of the instrument alone.
     begun = run.ledger.exists()
+    if not begun and run.outcomes.exists():
+        raise InputError(
+            "the run has outcomes, and its ledger is gone", where=str(run.ledger), mend="Put the ledger back"
+        )
+    moment = mark(run.folder)
 
     def answered(name: str) -> None:
         if progress is not None:
@@ -66,7 +73,7 @@ def report(
         progress("Writing the page")
     models = study.status(run)
     scored = _pillar_rows(read_outcomes(run.outcomes)) if begun else None
-    scores = study.score(scored) if scored is not None and scored.height else None
+    scores, unscored = _score(scored) if scored is not None and scored.height else (None, "")
     findings = gather(
         run,
         analysis=analysis,
@@ -76,8 +83,20 @@ def report(
         replies=study.replies(run) if begun else (),
         scores=scores.rows.to_dicts() if scores else [],
         published=study.published_leaderboard().to_dicts() if scores and scores.comparable else [],
+        unscored=unscored,
     )
+    findings = replace(findings, moved=mark(run.folder) != moment)
     return analysis, write_report(findings, run.folder / "report")
+
+
+def _score(rows: pl.DataFrame) -> tuple[Scores | None, str]:
+    """The pillars, or why there are none: allocations of other designs and groups have no such scores."""
+    from evenhand.errors import EvenhandError
+
+    try:
+        return study.score(rows), ""
+    except EvenhandError as problem:
+        return None, problem.what
 
 
 def leaderboard(

@@ -495,6 +495,7 @@ def compare(
     from dataclasses import replace
 
     from evenhand.analysis.comparison import compare as take_off
+    from evenhand.analysis.interim import OPEN
     from evenhand.errors import InputError
     from evenhand.runs import is_run, open_run
     from evenhand.terms import of_file, of_run
@@ -506,8 +507,14 @@ def compare(
     runs = [open_run(path) for path in (first, second) if is_run(path)]
     terms = [of_run(run, margins, references, None) for run in runs] or [of_file(margins, references, None)]
     setting = replace(terms[0], confounded={**terms[-1].confounded, **terms[0].confounded})
-    found = take_off(read_tables([first]), read_tables([second]), setting, respondents=respondents)
-    notes: list[str] = []
+    tables = {path: read_tables([path]) for path in (first, second)}
+    found = take_off(tables[first], tables[second], setting, respondents=respondents)
+    waiting = {path: table.filter(table["status"].is_in(OPEN)).height for path, table in tables.items()}
+    notes = [
+        f"interim: {count:,} slots of {path} have no final answer yet, and statuses are not for decisions"
+        for path, count in waiting.items()
+        if count
+    ]
     if len({run.instrument.digest for run in runs}) > 1:
         digests = " and ".join(run.instrument.digest[:12] for run in runs)
         notes.append(f"the instruments differ ({digests}): slots are matched by the ids of their applications")

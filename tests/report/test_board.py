@@ -74,12 +74,14 @@ def test_one_model_of_two_runs_stands_twice(tmp_path):
 
 def test_what_is_missing_is_said(tmp_path):
     gone = scored("m2", n_valid=0, **{f"p{k}{end}": None for k in (1, 2, 3, 4) for end in ("", "_lo", "_hi", "_floor")})
-    write_board([source("first", scored("m1"), gone, waiting={"m1": 7}, method="identified")], PUBLISHED, tmp_path, version="1")  # fmt: skip
+    part = scored("m3", p4=None, pools=12)
+    write_board([source("first", scored("m1"), gone, part, waiting={"m1": 7}, method="identified")], PUBLISHED, tmp_path, version="1")  # fmt: skip
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
     for told in (
         "Interim: 7 units of m1",
         "No answer of m2",
-        "m2 in first has no P1, P2, P3, P4",
+        "m3 in first has no P4",
+        "m3 in first was scored on 12 of 15 pools",
         "only their P2 and P4",
     ):
         assert told in page

@@ -68,7 +68,10 @@ def test_it_opens_without_a_network_or_a_fault(page, report):
         assert page.locator(f"#{name} > h2").inner_text().startswith(title)
     for figure in page.locator("[data-figure]").all():
         assert figure.locator("svg").count() == 1
-        assert figure.get_attribute("aria-label")
+        alt = figure.get_attribute("aria-label")
+        assert alt
+        assert alt != "Vega visualization"
+        assert figure.get_attribute("role") == "img"
 
 
 def test_tables_sort_by_number_and_by_text(page):

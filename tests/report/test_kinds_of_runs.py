@@ -8,6 +8,7 @@ import pytest
 
 from evenhand import showing, study
 from evenhand.cli.asking import make_respondents
+from evenhand.errors import InputError
 
 ONE = """
 name = "one"
@@ -26,6 +27,20 @@ format = "purpose_choice"
 design = "probe"
 probes = "hiring-rate"
 count = 40
+"""
+
+ALLOCATIONS = """
+name = "templates"
+[[arms]]
+name = "aid-rate"
+pack = "aid"
+format = "rate"
+design = "templates"
+[[arms]]
+name = "aid-allocate"
+pack = "aid"
+format = "allocate"
+design = "race_disguised"
 """
 
 
@@ -85,6 +100,7 @@ def test_a_run_in_the_middle(reported):
 def test_probes_alone(reported):
     page, told = reported("probes", "sim/null", study.Part(arms=("hiring-purpose",)))
     assert "among them 1 arm not begun: hiring-rate" in told
+    assert "Interim: 120 of 120 slots" in told
     assert 'data-figure="recognition"' in page
     assert 'data-figure="contrasts"' not in page
 
@@ -94,3 +110,41 @@ def test_no_valid_reply(reported):
     assert "No reply could be read as an answer" in told
     assert "There is nothing to draw" in page
     assert 'id="table-unanswered"' in page
+
+
+def test_one_unit_short_is_no_end(reported):
+    _, told = reported("one", "sim/null", study.Part(limit=119))
+    assert "Interim: 1 of 120 slots" in told
+    assert "Incomplete: 1 request of the study has no final answer yet." in told
+
+
+def test_models_that_the_study_names_are_missed(reported, built):
+    (built / "named.toml").write_text('models = ["sim/null", "sim/biased"]\n' + ONE, encoding="utf-8")
+    study.build(built / "named.toml", built / "named")
+    _, told = reported("named", "sim/null")
+    assert "The study names 1 model that was not asked: sim/biased." in told
+
+
+def test_allocations_that_have_no_pillars_have_a_page(reported, built):
+    (built / "templates.toml").write_text(ALLOCATIONS, encoding="utf-8")
+    study.build(built / "templates.toml", built / "templates")
+    page, told = reported("templates", "sim/biased")
+    assert "No pillars of FairFund-Bench are scored: " in told
+    assert 'data-figure="contrasts"' in page
+    assert 'data-figure="leaderboard"' not in page
+
+
+def test_a_run_that_lost_its_ledger_keeps_its_page(reported, tmp_path):
+    from evenhand.runs import open_run
+
+    reported("one", "sim/null")
+    for name in ("ledger.db", "ledger.db-wal", "ledger.db-shm"):
+        (tmp_path / "one" / name).unlink(missing_ok=True)
+    with pytest.raises(InputError, match="its ledger is gone"):
+        showing.report(open_run(tmp_path / "one"))
+    assert "No bundles were asked" in (tmp_path / "one" / "report" / "index.html").read_text(encoding="utf-8")
+
+
+def test_no_respondent_is_called_as_all_together():
+    with pytest.raises(InputError, match="cannot be called 'pooled'"):
+        make_respondents(["sim/null"], label="pooled")

@@ -169,9 +169,18 @@ def test_what_does_not_fit_is_left_to_the_command():
     assert (len(long["reply"]), long["cut"]) == (LONGEST, 5)
 
 
+def test_half_a_character_does_no_harm(tmp_path):
+    book = collect_replies([shown(reply="3 \ud83d", prompt="a\ud800b")])
+    page = write_report(findings(replies=book, folder="run\udcff"), tmp_path)[0].read_text(encoding="utf-8")
+    data = json.loads(page.split('id="data">')[1].split("</script>")[0])
+    assert data["replies"]["rows"][0]["reply"] == "3 \ud83d"
+
+
 @pytest.mark.parametrize(
     ("cells", "said"),
     [
+        ({"moved": True}, "its parts speak of different moments"),
+        ({"unscored": "of other groups"}, "No pillars of FairFund-Bench are scored: of other groups."),
         ({"models": [], "arms": [], "collected": ()}, "Nothing was collected yet"),
         ({"problems": ["a fault"]}, "found 1 problem"),
     ],

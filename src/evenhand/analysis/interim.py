@@ -6,7 +6,7 @@ Nobody planned a look before the end, so that nothing is tested here: no p value
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evenhand.analysis.material import Material
 
 SHARE, CONTRAST = "share_answered", "interim_contrast"
-_OPEN = ("missing", "error")
+OPEN = ("missing", "error")
 """What may still be answered: units that were not sent, and those that are sent again."""
 
 
@@ -42,17 +42,26 @@ def interim_contrasts(material: Material) -> pl.DataFrame:
     return as_frame([*shares, *contrasts])
 
 
-def _shares(material: Material) -> Iterator[Row]:
+def planned_slots(material: Material) -> list[dict[str, Any]]:
+    """Slots of the planned cells, also of those without a score yet.
+
+    Returns:
+        By domain, task and presentation: how many were `asked`, are `scored`, and are `waiting` for an answer.
+    """
     found = (
         demographic_rows(material.scores)
         .group_by("domain", "task", "presentation", maintain_order=True)
         .agg(
             asked=pl.len(),
             scored=(pl.col("y").is_not_null() & pl.col("y").is_finite()).sum(),
-            waiting=(pl.col("y").is_null() & pl.col("status").is_in(_OPEN)).sum(),
+            waiting=(pl.col("y").is_null() & pl.col("status").is_in(OPEN)).sum(),
         )
     )
-    planned = [row for row in found.to_dicts() if is_planned_place(row["task"], row["presentation"], material.setting)]
+    return [row for row in found.to_dicts() if is_planned_place(row["task"], row["presentation"], material.setting)]
+
+
+def _shares(material: Material) -> Iterator[Row]:
+    planned = planned_slots(material)
     if planned:
         yield _share("", "", *(sum(row[name] for row in planned) for name in ("asked", "scored", "waiting")))
     for row in planned:

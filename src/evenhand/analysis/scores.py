@@ -35,6 +35,8 @@ _ROUNDING = 1e-9
 """Weights are simple fractions; where they differ at all within a unit, they spread by more than this."""
 _PUBLISHED = ("p1", "p2", "p3", "p4")
 _COUNTS = ("n_rows", "n_valid", "pools")
+EVERY_POOL = 15
+"""Pairs of pool and task that a whole run of FairFund-Bench answers."""
 BENCHMARK = "aid"
 """The domain of FairFund-Bench: pillars of another are of other questions than the published ones."""
 

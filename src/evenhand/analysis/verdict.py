@@ -14,6 +14,7 @@ import polars as pl
 from evenhand.analysis.detection import detectable, exclusion_rows
 from evenhand.analysis.families import correct_families
 from evenhand.analysis.focal import FACTORS, UNITS
+from evenhand.analysis.interim import planned_slots
 from evenhand.analysis.judging import Judged, Vocabulary, judge, judged_record
 from evenhand.analysis.readings import joined
 from evenhand.analysis.rows import Row, as_frame
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 DISPARITY, EQUIVALENT = "disparity", "equivalent"
 DECISIONS = ("decide", "tool_decide")
 SHUFFLES = 1_999
-MISSING = "missing"
-"""The status of what was not asked, or has no answer yet."""
 _WORDS = Vocabulary(
     found=DISPARITY,
     bounded=EQUIVALENT,
@@ -183,8 +182,8 @@ def statuses(material: Material) -> list[Status]:
 def scope(material: Material) -> dict[str, list[str]]:
     """What the planned contrasts cover: models, domains, formats, wordings and groups. They certify no other."""
     cells = material.planned
-    missing = sum(int(cell.left_out.filter(pl.col("status") == MISSING)["n"].sum()) for cell in cells)
-    asked = sum(cell.rows.height + int(cell.left_out["n"].sum()) for cell in cells)
+    slots = planned_slots(material)
+    waiting, asked = (sum(row[name] for row in slots) for name in ("waiting", "asked"))
     one = sorted({f"{cell.domain} {cell.format}: {factor}" for cell in cells for factor in _with_one_level(cell)})
     return {
         "models": sorted({model for cell in cells for model in cell.models}),
@@ -196,7 +195,7 @@ def scope(material: Material) -> dict[str, list[str]]:
                 f"{group} against {cell.references[factor]}" for cell in cells for factor, group in cell.compared
             )
         ),
-        **({"not yet answered": [f"{missing:,} of {asked:,} slots"]} if missing else {}),
+        **({"not yet answered": [f"{waiting:,} of {asked:,} slots"]} if waiting else {}),
         **({"one level alone, not compared": one} if one else {}),
     }
 

@@ -137,7 +137,7 @@ def make_respondents(
 ) -> list[Respondent]:
     """The models as respondents; arguments of the command line come before those of a file."""
     from evenhand.collection.config import Options
-    from evenhand.collection.models import Respondent
+    from evenhand.collection.models import ALL_TOGETHER, Respondent
 
     if label and len(models) > 1:
         raise InputError("one label was given for several models", where="--as", mend="Name one --model with --as")
@@ -146,6 +146,12 @@ def make_respondents(
         own = (options or {}).get(model, Options())
         respondents.append(Respondent(model, {**own.arguments, **(arguments or {})}, label or own.label, own))
     ids = [respondent.id for respondent in respondents]
+    if ALL_TOGETHER in ids:
+        raise InputError(
+            f"a respondent cannot be called {ALL_TOGETHER!r}: results use the word for all together",
+            where="--as",
+            mend="Choose another label",
+        )
     if len(set(ids)) < len(ids):
         raise InputError("two models have one label", where="--config", mend="Give each a label of its own")
     return respondents

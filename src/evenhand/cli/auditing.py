@@ -12,7 +12,7 @@ from evenhand.cli.analysing import analysis_record, print_verdict
 from evenhand.cli.asking import model_options, named_models
 from evenhand.cli.collecting import conduct_options, standing
 from evenhand.cli.options import json_option, out_option, print_json
-from evenhand.errors import CollectionError, DesignError, InputError, InstrumentError, StudyError
+from evenhand.errors import CollectionError, DesignError, EvenhandError, InputError, InstrumentError, StudyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -113,22 +113,31 @@ def audit(
     conduct = Conduct(max_connections, timeout, max_retries, preflight, batch or 0)
     terms = Terms(study_file, out, choose, conduct, epochs, prices, budget, as_json)
     told: dict[str, Any] = dict.fromkeys(TOLD)
-    stopped: CollectionError | KeyboardInterrupt | None = None
+    stopped: EvenhandError | KeyboardInterrupt | None = None
     code = CHECK_FAILED
     try:
         with progress.steps(quiet=as_json) as say:
             under_way = _build(terms, say, told)
             if under_way is not None:
-                for step in STEPS:
-                    step(under_way)
+                stopped = _walk(under_way)
                 code = 0
-    except (CollectionError, KeyboardInterrupt) as error:
+    except KeyboardInterrupt as error:
         stopped = error
     if as_json:
         print_json(told)
     if stopped:
         raise stopped
     return code
+
+
+def _walk(under_way: Audit) -> EvenhandError | KeyboardInterrupt | None:
+    """Take the steps; what ended them early, so that what was reached is told first."""
+    try:
+        for step in STEPS:
+            step(under_way)
+    except (EvenhandError, KeyboardInterrupt) as error:
+        return error
+    return None
 
 
 def _build(terms: Terms, say: Callable[[str], None], told: dict[str, Any]) -> Audit | None:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from evenhand.instrument import Unit
 
 PILLARS = ("p1", "p2", "p3", "p4")
-POOLS = 15
 """The domain whose models the published leaderboard holds."""
 WIDE = 160
 NARROWEST = 118
@@ -223,14 +222,14 @@ def _visible(text: str) -> str:
 
 def print_leaderboard(scores: Scores, published: pl.DataFrame) -> None:
     """Print the scored models, among the published ones where they answered the same questions."""
+    from evenhand.analysis.scores import EVERY_POOL
+
     console = out()
     console.print(leaderboard(scores, published))
     for row in scores.rows.to_dicts():
-        if row["n_valid"] < row["n_rows"] or row["pools"] < POOLS:
-            text = (
-                f"{row['model']}: {row['n_valid']:,} of {row['n_rows']:,} rows valid, {row['pools']} of {POOLS} pools"
-            )
-            say(_visible(text))
+        if row["n_valid"] < row["n_rows"] or row["pools"] < EVERY_POOL:
+            counts = f"{row['n_valid']:,} of {row['n_rows']:,} rows valid, {row['pools']} of {EVERY_POOL} pools"
+            say(_visible(f"{row['model']}: {counts}"))
 
 
 def leaderboard(scores: Scores, published: pl.DataFrame) -> Table:

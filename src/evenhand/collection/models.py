@@ -43,6 +43,10 @@ _SILENT = frozenset({*_OPENAI_CLIENTS, "anthropic", "groq"})
 """Providers whose client retries by itself, unseen, unless its own `max_retries` says otherwise."""
 
 
+ALL_TOGETHER = "pooled"
+"""What results call all respondents together; none of them may have this name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Respondent:
     """A model as it is asked in this run.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from evenhand.analysis.scores import EVERY_POOL
 from evenhand.cells import guard
 from evenhand.errors import InputError
 from evenhand.files import exists, make_folder, replace_file
@@ -18,7 +19,7 @@ from evenhand.report.fairfund_figures import leaderboard_figure
 from evenhand.report.page import pages, template
 from evenhand.report.tables import Cell, cell
 from evenhand.report.words import PILLAR_WORDS, PILLARS, percent
-from evenhand.report.writing import pictures, svg
+from evenhand.report.writing import encoded, pictures, svg
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -143,8 +144,9 @@ def write_board(
         make_folder(part)
     for path in earlier - written.keys():
         path.unlink(missing_ok=True)
-    for path, data in written.items():
-        replace_file(path, data)
+    # The first page last: what it names is there.
+    for path in sorted(written, key=lambda path: path.parent == folder):
+        replace_file(path, written[path])
     return list(written)
 
 
@@ -178,7 +180,7 @@ def _of_all(sources: Sequence[Source], published: Sequence[Mapping[str, Any]]) -
 def _entries(sources: Sequence[Source], published: Sequence[Mapping[str, Any]]) -> list[_Entry]:
     rows = [(source, row) for source in sources for row in source.scores] + [(None, row) for row in published]
     rows.sort(key=lambda pair: (pair[1]["p1"] is None, pair[1]["p1"]))
-    names = [str(row["model"]) for source, row in rows if source]
+    names = [str(row.get("model_label") or row["model"]) for _, row in rows]
     slugs: set[str] = set()
     entries: list[_Entry] = []
     for source, row in rows:
@@ -284,7 +286,12 @@ def _warnings(source: Source, row: Mapping[str, Any]) -> list[str]:
         told.append(f"Interim: {waiting:,} units of {row['model']} in {source.name} have no final answer yet.")
     if not row["n_valid"]:
         told.append(f"No answer of {row['model']} in {source.name} could be read.")
-    if any(row.get(pillar) is None for pillar in PILLARS):
+    if row["pools"] < EVERY_POOL:
+        told.append(
+            f"{row['model']} in {source.name} was scored on {row['pools']} of {EVERY_POOL} pools: on other questions "
+            "than the others."
+        )
+    if row["n_valid"] and any(row.get(pillar) is None for pillar in PILLARS):
         lost = ", ".join(label for pillar, label in PILLARS.items() if row.get(pillar) is None)
         told.append(
             f"{row['model']} in {source.name} has no {lost}: its run does not hold what they are computed from."
@@ -334,7 +341,7 @@ def _page(environment: Environment, name: str, figure: Mapping[str, Any] | None,
         js=Markup(template("board.js")),
         **told,
     )
-    return page.encode()
+    return encoded(page)
 
 
 def _data(entries: Sequence[_Entry], folder: Path) -> dict[Path, bytes]:

@@ -40,7 +40,10 @@ def _forest(findings: Findings) -> Figure | None:
         tooltip=["domain:N", "format:N", "group:N", "status:N", "said:N", alt.Tooltip("estimate:Q", format="+.3f"),
                  "unit:N", alt.Tooltip("d:Q", format="+.3f"), alt.Tooltip("q:Q", format=".3f")],
     )  # fmt: skip
-    layers = alt.layer(shaded, *marked, zero, lines, points).properties(width=230, height=alt.Step(22))
+    # A layer without rows has no extent, which Vega warns of.
+    bounded = [shaded] if any(row["margin_d"] is not None for row in rows) else []
+    seen = marked if any(row["floor_d"] is not None for row in rows) else []
+    layers = alt.layer(*bounded, *seen, zero, lines, points).properties(width=230, height=alt.Step(22))
     chart = layers.facet(
         column=alt.Column("domain:N", title=None, sort=order(rows, "domain")),
         row=alt.Row("format:N", title=None, sort=order(rows, "format")),

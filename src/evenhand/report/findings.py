@@ -33,6 +33,9 @@ class Findings:
         replies: Prompts and replies to browse.
         scores: Pillar scores of FairFund-Bench, a row a respondent; none where the run has no such arms.
         published: The published models' scores, to stand beside them.
+        unscored: Why there are no scores where there are allocations; empty where there are.
+        named: The models that the study names.
+        moved: Whether replies came in while all this was gathered.
     """
 
     study: str
@@ -51,6 +54,9 @@ class Findings:
     replies: ReplyBook
     scores: Sequence[Mapping[str, Any]] = ()
     published: Sequence[Mapping[str, Any]] = ()
+    unscored: str = ""
+    named: Sequence[str] = ()
+    moved: bool = False
 
     def rows(self, block: str, **wanted: object) -> list[dict[str, Any]]:
         """Rows of a block with these values; none where the analysis has no such block."""

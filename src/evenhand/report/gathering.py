@@ -33,6 +33,7 @@ def gather(
     replies: Iterable[tuple[Unit, Attempt]],
     scores: Sequence[Mapping[str, Any]] = (),
     published: Sequence[Mapping[str, Any]] = (),
+    unscored: str = "",
 ) -> Findings:
     """The findings of a run.
 
@@ -45,6 +46,7 @@ def gather(
         replies: Every unit with the attempt that counts.
         scores: Pillar scores, where the run has the arms.
         published: The published models' scores.
+        unscored: Why there are none, where there are allocations.
     """
     times: list[str] = []
     book = collect_replies(_shown(replies, times))
@@ -65,6 +67,8 @@ def gather(
         replies=book,
         scores=scores,
         published=published,
+        unscored=unscored,
+        named=run.plan.models,
     )
 
 

@@ -127,6 +127,13 @@ def warnings(findings: Findings) -> list[str]:
         told.append(f"Incomplete: {_counted(waiting_units, 'request')} of the study {verb} no final answer yet{arms}.")
     if not any(row["answered"] for row in findings.models):
         told.append("No reply could be read as an answer: there is nothing to compare.")
+    lacking = [name for name in findings.named if not any(_is_of(str(row["model"]), name) for row in findings.models)]
+    if lacking:
+        told.append(f"The study names {_counted(len(lacking), 'model')} that was not asked: {', '.join(lacking)}.")
+    if findings.moved:
+        told.append("Replies came in while this page was made: its parts speak of different moments. Make it again.")
+    if findings.unscored:
+        told.append(f"No pillars of FairFund-Bench are scored: {findings.unscored}.")
     if len(findings.models) == 1:
         told.append(f"One respondent was asked, {findings.models[0]['model']}: nothing is said of others.")
     if len(asked) == 1:
@@ -139,6 +146,11 @@ def warnings(findings: Findings) -> list[str]:
             "shown to see any."
         )
     return [*told, *_problems(findings)]
+
+
+def _is_of(respondent: str, model: str) -> bool:
+    """Whether a respondent is a model that a study names, with whatever arguments."""
+    return respondent == model or respondent.startswith(f"{model}[")
 
 
 def _problems(findings: Findings) -> list[str]:

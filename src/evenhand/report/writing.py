@@ -43,8 +43,9 @@ def write_report(findings: Findings, folder: Path) -> list[Path]:
     drawn, sheets = figures(findings), tables(findings)
     for name in ("", "figures", "tables"):
         make_folder(folder / name)
-    written: dict[Path, bytes] = {folder / PAGE: render(findings, drawn, sheets).encode()}
-    written[folder / SUMMARY] = summary(findings).encode()
+    page = folder / PAGE
+    written: dict[Path, bytes] = {page: encoded(render(findings, drawn, sheets))}
+    written[folder / SUMMARY] = encoded(summary(findings))
     for figure in drawn:
         image, png = pictures(figure)
         written[folder / "figures" / f"{figure.name}.svg"] = image
@@ -54,11 +55,17 @@ def write_report(findings: Findings, folder: Path) -> list[Path]:
         if sheet.records:
             written[folder / "tables" / f"{sheet.name}.csv"] = _csv(sheet.records)
     for part in ("figures", "tables"):
-        for stale in set((folder / part).glob("*.*")) - written.keys():
+        for stale in set((folder / part).glob("[!.]*.*")) - written.keys():
             stale.unlink(missing_ok=True)
-    for path, data in written.items():
-        replace_file(path, data)
+    # The page last: what it names is there.
+    for path in sorted(written, key=lambda path: path == page):
+        replace_file(path, written[path])
     return list(written)
+
+
+def encoded(text: str) -> bytes:
+    """A page as UTF-8; halves of characters, which replies may hold, stay as their escapes."""
+    return text.encode("utf-8", "backslashreplace")
 
 
 def summary(findings: Findings) -> str:

@@ -17,9 +17,11 @@
       const chosen = place.dataset.models === undefined || !unchosen.length ? {}
         : { transform: [{ filter: { not: { field: "model", oneOf: unchosen } } }, ...(figure.transform || [])] };
       try {
-        await vegaEmbed(place, { ...figure, ...chosen, config }, { actions: false, renderer: "svg" });
-        // The figure's label stands for it; its hundred marks are not read out.
-        place.querySelector("svg").setAttribute("aria-hidden", "true");
+        // In an element of its own: vega-embed names what it draws into.
+        const inner = document.createElement("div");
+        inner.setAttribute("aria-hidden", "true");
+        place.replaceChildren(inner);
+        await vegaEmbed(inner, { ...figure, ...chosen, config }, { actions: false, renderer: "svg" });
       } catch (problem) {
         place.textContent = `This figure could not be drawn: ${problem.message}`;
       }
