@@ -17,6 +17,7 @@ from evenhand.report.drawing import legible_text
 from evenhand.report.figures import figures
 from evenhand.report.page import PLACES, SECTIONS, embedded, grid, render
 from evenhand.report.replies import LONGEST, ReplyBook, collect_replies
+from evenhand.report.sources import SOURCES
 from evenhand.report.tables import FAIRFUND, MOST_ROWS, ROBUSTNESS, SHOWN_OTHERWISE, cell, tables
 from evenhand.report.writing import PAGE, SUMMARY, summary, write_report
 
@@ -76,6 +77,7 @@ def test_figures_are_drawn_from_rows_and_described_from_them(planted):
 def test_every_block_and_every_figure_has_its_place(planted):
     shown = {*tables(planted), *SHOWN_OTHERWISE}
     assert set(BLOCKS) <= shown
+    assert set(SOURCES) == {*BLOCKS, "pillars"}
     placed = {name for names in PLACES.values() for name in names}
     assert {figure.name for figure in figures(planted)} <= placed
     listed = {*ROBUSTNESS, *FAIRFUND, "recovery", "primary_endpoint"}

@@ -97,7 +97,7 @@ def _shifts(findings: Findings) -> Figure | None:
     """How far one name, profile or respondent moves a contrast (appendix C)."""
     rows = [
         {"way": row["method"].split("leave one ")[-1].split(" out")[0], "what": f"{row['group']}, {row['domain']}",
-         "format": row["format"], "d": row["estimate"], "note": row["note"]}
+         "format": row["format"], "d": row["estimate"], "n": row["n"], "note": row["note"]}
         for row in findings.rows("robustness", estimand="max_shift_d")
         if row["estimate"] is not None and "leave one " in row["method"]
     ]  # fmt: skip
@@ -121,7 +121,7 @@ def _shifts(findings: Findings) -> Figure | None:
         "shifts",
         "Leave one out",
         f"Largest shift of each of {len({(r['what'], r['format']) for r in rows})} planned contrasts when one name, "
-        "profile or respondent is left out.",
+        f"profile or respondent is left out; {span(rows)} refits a shift.",
         f"Largest shifts in SDs; the largest is {largest['d']:.3f} for {largest['what']}, {largest['format']}, "
         f"without one {largest['way']}.",
         chart.to_dict(),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evenhand.formats.types import STATUSES
+from evenhand.report.sources import SOURCES
 from evenhand.report.words import PILLAR_WORDS, PILLARS, percent
 
 if TYPE_CHECKING:
@@ -228,9 +229,18 @@ def _leaderboard(findings: Findings) -> Table:
 
 
 def _methods(findings: Findings) -> Table:
-    seen: dict[tuple[str, str], dict[str, Any]] = {}
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
     for name, table in findings.analysis.blocks.items():
+        formula, source = SOURCES[name]
         for row in table.select("estimand", "method").unique(maintain_order=True).to_dicts():
-            seen.setdefault((name, row["estimand"]), {"block": name, **row})
-    caption = "How each kind of number was estimated; docs/analysis.md has the formulas and sources."
-    return Table("methods", "Estimators", caption, ("block", "estimand", "method"), list(seen.values()))
+            told = {"block": name, **row, "formula": formula, "source": source}
+            rows.setdefault((name, row["estimand"]), told)
+    if findings.scores:
+        formula, source = SOURCES["pillars"]
+        told = {"block": "pillars", "estimand": "P1 to P4", "method": "released method"}
+        rows["pillars", ""] = told | {"formula": formula, "source": source}
+    caption = (
+        "How each kind of number was estimated, by which formula, and where that is from; docs/analysis.md has all."
+    )
+    columns = ("block", "estimand", "method", "formula", "source")
+    return Table("methods", "Estimators", caption, columns, list(rows.values()))
