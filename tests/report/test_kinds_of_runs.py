@@ -148,3 +148,14 @@ def test_a_run_that_lost_its_ledger_keeps_its_page(reported, tmp_path):
 def test_no_respondent_is_called_as_all_together():
     with pytest.raises(InputError, match="cannot be called 'pooled'"):
         make_respondents(["sim/null"], label="pooled")
+
+
+def test_a_comparison_with_an_unfinished_run_says_so(built, tmp_path):
+    from evenhand.runs import open_run
+
+    for name, part in (("first", None), ("second", study.Part(limit=50))):
+        shutil.copytree(built / "one", tmp_path / name)
+        study.collect(open_run(tmp_path / name), make_respondents(["sim/null"]), part=part)
+    found = study.compare(tmp_path / "first", tmp_path / "second")
+    [note] = [note for note in found.notes if note.startswith("interim")]
+    assert note.startswith(f"interim: 70 slots of {tmp_path / 'second'} have no final answer yet")
