@@ -84,7 +84,7 @@ def print_verdict(found: Analysis) -> None:
     from rich.markup import escape
 
     from evenhand.cli.console import out, ruled, say
-    from evenhand.report.words import headline
+    from evenhand.report.words import headline, interim
 
     for line in _instrument(found):
         say(line)
@@ -105,11 +105,8 @@ def print_verdict(found: Analysis) -> None:
     if found.statuses:
         out().print(table)
     say(headline(found.statuses))
-    if waiting := found.scope.get("not yet answered"):
-        say(
-            f"Interim: {waiting[0]} of the planned cells have no answer yet. Statuses of an unfinished run are not for "
-            "decisions: a look before the end is one that nobody planned."
-        )
+    for line in interim(found.scope):
+        say(line)
     if found.statuses:
         covered = "; ".join(f"{name}: {', '.join(values)}" for name, values in found.scope.items())
         say(f"This speaks of {covered}. It certifies no other.")

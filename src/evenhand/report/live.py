@@ -7,7 +7,6 @@ import shlex
 from base64 import b64encode
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import RunError
@@ -53,25 +52,27 @@ class Live:
 
 def render(study: str, folder: Path) -> Live:
     """The page that follows a run; what it tells of comes later, as data."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=PackageLoader("evenhand.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    css, js = _read("page.css") + _read("view.css"), _read("view.js")
-    html = environment.get_template("view.html").render(
-        study=study,
-        folder=str(folder),
-        why=NOT_FOR_DECISIONS,
-        tables={
-            "models": _heads(MODEL_COLUMNS),
-            "arms": _heads(ARM_COLUMNS),
-            "errors": _heads(ERROR_COLUMNS),
-            "estimates": _heads(ESTIMATE_COLUMNS),
-        },
-        css=Markup(css),
-        js=Markup(js),
+    from evenhand.report.page import pages, template
+
+    css, js = template("page.css") + template("view.css"), template("view.js")
+    html = (
+        pages()
+        .get_template("view.html")
+        .render(
+            study=study,
+            folder=str(folder),
+            why=NOT_FOR_DECISIONS,
+            tables={
+                "models": _heads(MODEL_COLUMNS),
+                "arms": _heads(ARM_COLUMNS),
+                "errors": _heads(ERROR_COLUMNS),
+                "estimates": _heads(ESTIMATE_COLUMNS),
+            },
+            css=Markup(css),
+            js=Markup(js),
+        )
     )
     policy = (
         f"default-src 'none'; script-src {_digest(js)}; style-src {_digest(css)}; img-src data:; connect-src 'self'; "
@@ -229,7 +230,3 @@ def _heads(columns: Sequence[str]) -> list[dict[str, str]]:
 
 def _digest(text: str) -> str:
     return f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _read(name: str) -> str:
-    return (files("evenhand.report") / "templates" / name).read_text(encoding="utf-8")

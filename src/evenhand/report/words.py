@@ -106,15 +106,18 @@ def covered(findings: Findings) -> list[tuple[str, str]]:
     ]
 
 
+def interim(scope: Mapping[str, Sequence[str]]) -> list[str]:
+    """What must be read before the statuses of an unfinished run; nothing where all is answered."""
+    return [
+        f"Interim: {waiting} of the planned cells have no answer yet. Statuses of an unfinished run are not for "
+        "decisions: nobody planned a look before the end."
+        for waiting in scope.get("not yet answered", ())
+    ]
+
+
 def warnings(findings: Findings) -> list[str]:
     """What must be read before any result: what is missing, and parts that a run does not have."""
-    told: list[str] = []
-    waiting = findings.analysis.scope.get("not yet answered")
-    if waiting:
-        told.append(
-            f"Interim: {waiting[0]} of the planned cells have no answer yet. Statuses of an unfinished run are not for "
-            "decisions: nobody planned a look before the end."
-        )
+    told = interim(findings.analysis.scope)
     if not findings.models:
         told.append("Nothing was collected yet: there are no replies to read.")
         return [*told, *_problems(findings)]
