@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from evenhand.analysis.blocks import Analysis
     from evenhand.analysis.scores import Scores
     from evenhand.collection.progress import Status
+    from evenhand.plan import Plan
     from evenhand.report.board import Source
     from evenhand.runs import Run
 
@@ -78,7 +79,7 @@ def report(
         run,
         analysis=analysis,
         status=models,
-        accounting=study.account(run.plan, run.instrument, models=len(models.models)),
+        accounting=study.account(_as_asked(run), run.instrument, models=len(models.models)),
         design=check_design(run.plan, run.instrument),
         replies=study.replies(run) if begun else (),
         scores=scores.rows.to_dicts() if scores else [],
@@ -87,6 +88,17 @@ def report(
     )
     findings = replace(findings, moved=mark(run.folder) != moment)
     return analysis, write_report(findings, run.folder / "report")
+
+
+def _as_asked(run: Run) -> Plan:
+    """The plan with as many epochs as were collected, where they are more than it asks for."""
+    from evenhand.collection.ledger_file import open_ledger
+
+    if not run.ledger.exists():
+        return run.plan
+    with open_ledger(run.ledger, digest=run.instrument.digest) as ledger:
+        collected = [ledger.epochs(respondent) for respondent in ledger.respondents()]
+    return replace(run.plan, epochs=max(run.plan.epochs, *collected, 1))
 
 
 def _score(rows: pl.DataFrame) -> tuple[Scores | None, str]:

@@ -159,3 +159,16 @@ def test_a_comparison_with_an_unfinished_run_says_so(built, tmp_path):
     found = study.compare(tmp_path / "first", tmp_path / "second")
     [note] = [note for note in found.notes if note.startswith("interim")]
     assert note.startswith(f"interim: 70 slots of {tmp_path / 'second'} have no final answer yet")
+
+
+def test_epochs_beyond_the_studys_are_accounted_for(built, tmp_path):
+    import csv
+
+    from evenhand.runs import open_run
+
+    shutil.copytree(built / "one", tmp_path / "one")
+    run = open_run(tmp_path / "one")
+    study.collect(run, make_respondents(["sim/null"]), epochs=2)
+    showing.report(run)
+    with (run.folder / "report" / "tables" / "accounting.csv").open(encoding="utf-8") as file:
+        assert [row["requests"] for row in csv.DictReader(file)] == ["240"]
