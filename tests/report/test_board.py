@@ -107,7 +107,7 @@ def test_names_are_text_and_no_paths(tmp_path):
 def test_places_are_those_of_what_can_be_compared(tmp_path):
     def places(model):
         page = (tmp_path / "models" / f"{model}.html").read_text(encoding="utf-8")
-        return re.findall(r'<td class="number">([^<]*)</td><td>', page)
+        return re.findall(r'<td class="number">([^<]*)</td><td class="long">', page)
 
     write_board([source("first", scored("m1"), scored("m2"), waiting={"m2": 3})], PUBLISHED, tmp_path, version="1")
     below = sum(row["p1"] < 0.1 for row in PUBLISHED)
