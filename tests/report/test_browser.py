@@ -88,11 +88,11 @@ def test_tables_sort_by_number_and_by_text(page):
 def test_replies_are_filtered_and_shown_as_they_are(page):
     assert page.locator("#list li").count() == 20
     assert page.locator("#shown").inner_text() == "20 of 63 shown"
-    page.select_option("[name=arm]", "arm-1")
+    page.select_option("[name=arm]", label="arm-1")
     assert page.locator("#shown").inner_text() == "20 of 21 shown"
     page.click("#more")
     assert page.locator("#list li").count() == 21
-    page.select_option("[name=arm]", "")
+    page.select_option("[name=arm]", label="all")
     page.fill("[name=text]", "<script>")
     assert page.locator("#list li").count() == 1
     told = page.locator("#list li .text").first.inner_text()
@@ -111,11 +111,30 @@ def test_it_is_read_by_day_and_by_night(page):
     ink = "getComputedStyle(document.querySelector('#figure-contrasts svg text')).fill"
     day = page.evaluate(paper), page.evaluate(ink)
     page.click("#mode")
-    page.wait_for_function(f"{ink} !== '{day[1]}'")
-    page.wait_for_selector("html[data-drawn='2']")
-    assert page.evaluate(paper) != day[0]
+    night = page.evaluate(paper), page.evaluate(ink)
+    assert night[0] != day[0]
+    assert night[1] != day[1]
+    page.emulate_media(media="print")
+    assert (page.evaluate(paper), page.evaluate(ink)) == day
+    page.emulate_media(media="screen")
     assert page.locator("#mode").get_attribute("aria-pressed") == "true"
     assert page.noted == []
+
+
+def test_each_status_leads_to_its_numbers(page):
+    heads = page.locator("#verdict thead th").all_inner_texts()
+    links = page.locator("#verdict td a").all()
+    assert len(links) == page.locator("#table-statuses tbody tr").count() > 0
+    for link in links:
+        cell = link.locator("xpath=..")
+        group = heads[cell.evaluate("cell => cell.cellIndex")]
+        place = cell.locator("xpath=../th").inner_text()
+        row = page.locator(link.get_attribute("href")).locator("th, td").all_inner_texts()
+        assert (f"{row[0]}, {row[1]}", row[2]) == (place, group)
+        assert link.inner_text().endswith(row[3])
+    page.locator("#table-statuses thead button", has_text="estimate").click()
+    links[0].click()
+    assert page.evaluate("document.querySelector(':target').closest('table').id") == "table-statuses"
 
 
 def test_respondents_are_left_out_of_figures(page):
@@ -126,8 +145,14 @@ def test_respondents_are_left_out_of_figures(page):
     page.wait_for_function(f"{marks} < {both}")
     page.wait_for_selector("html[data-drawn='2']")
     pooled = page.locator("#figure-contrasts svg").count()
+    alone = page.locator("#figure-by_model")
+    assert alone.locator("figcaption").inner_text().startswith("Drawn without m2; what follows is of all respondents.")
+    assert alone.locator(".vega").get_attribute("aria-label").startswith("Drawn without m2;")
+    assert not page.locator("#figure-contrasts figcaption").inner_text().startswith("Drawn without")
     page.check("#models input[value=m2]")
     page.wait_for_function(f"{marks} === {both}")
+    assert not alone.locator("figcaption").inner_text().startswith("Drawn without")
+    assert not alone.locator(".vega").get_attribute("aria-label").startswith("Drawn without")
     assert pooled == 1
     assert page.noted == []
 
@@ -138,7 +163,6 @@ def test_axe_finds_no_serious_fault(page, dark):
 
     if dark:
         page.click("#mode")
-        page.wait_for_selector("html[data-drawn='2']")
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     # Rows of a table are alike; tens of thousands of cells take axe minutes.
     page.evaluate("document.querySelectorAll('tbody tr:nth-child(n+9)').forEach((row) => row.remove())")

@@ -325,7 +325,7 @@ def _drawn(figure: Figure | None, paths: Sequence[str]) -> dict[str, Any] | None
         return None
     return {
         "title": figure.title, "alt": figure.alt, "caption": figure.caption, "files": paths,
-        "day": Markup(svg(figure, "light")), "night": Markup(svg(figure, "dark")),
+        "image": Markup(svg(figure)),
     }  # fmt: skip
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.report.drawing import Figure, altair, interval_figure, legible, order, respondents, span
-from evenhand.report.theme import FLOOR_COLOUR, MARGIN_COLOUR, STATUS_COLOURS, STATUS_SHAPES, STATUSES
+from evenhand.report.drawing import Figure, altair, interval_figure, legible, order, panel_width, respondents, span
+from evenhand.report.theme import FLOOR, KEY, LABEL_SIZE, MARGIN
 from evenhand.report.words import STATUS_WORDS, count_statuses
 
 if TYPE_CHECKING:
@@ -26,24 +26,29 @@ def _forest(findings: Findings) -> Figure | None:
     groups = alt.Y("group:N", title=None, sort=list(dict.fromkeys(row["group"] for row in rows)))
     axis = "SDs (above 0 favours the group)"
     x = alt.X("d:Q", title=axis)
-    bands = base.transform_filter("datum.margin_d != null").mark_bar(opacity=0.18, color=MARGIN_COLOUR, height=16)
-    shaded = bands.encode(groups, alt.X("margin_low:Q", title=axis), alt.X2("margin_high:Q"))
-    floors = base.transform_filter("datum.floor_d != null").mark_tick(thickness=2, color=FLOOR_COLOUR, height=12)
-    marked = [floors.encode(groups, alt.X(f"{side}:Q", title=axis)) for side in ("floor_low", "floor_high")]
+    bounded, floored = (any(row[part] is not None for row in rows) for part in ("margin_d", "floor_d"))
+    key = {name: told for name, told in KEY.items() if {MARGIN: bounded, FLOOR: floored}.get(name, True)}
+    hue, shape = _keyed(alt.Color, key, 0), _keyed(alt.Shape, key, 1)
+    bands = base.transform_filter("datum.margin_d != null").mark_bar(height=16)
+    shaded = bands.encode(groups, alt.X("margin_low:Q", title=axis), alt.X2("margin_high:Q"), color=alt.datum(MARGIN))
+    floors = base.transform_filter("datum.floor_d != null").mark_tick(thickness=2, height=12, opacity=1)
+    marked = [
+        floors.encode(groups, alt.X(f"{side}:Q", title=axis), color=alt.datum(FLOOR))
+        for side in ("floor_low", "floor_high")
+    ]
     zero = base.mark_rule(strokeDash=[3, 3]).encode(alt.XDatum(0))
-    lines = base.mark_rule(strokeWidth=2).encode(
-        groups, alt.X("low:Q", title=axis), alt.X2("high:Q"), color=_status_colour(alt)
-    )
+    lines = base.mark_rule(strokeWidth=2).encode(groups, alt.X("low:Q", title=axis), alt.X2("high:Q"), color=hue)
     points = base.mark_point(filled=True, size=80, opacity=1).encode(
-        groups, x, color=_status_colour(alt),
-        shape=alt.Shape("status:N", scale=_scale(alt, STATUS_SHAPES), title="status"),
+        groups, x, color=hue, shape=shape,
         tooltip=["domain:N", "format:N", "group:N", "status:N", "said:N", alt.Tooltip("estimate:Q", format="+.3f"),
                  "unit:N", alt.Tooltip("d:Q", format="+.3f"), alt.Tooltip("q:Q", format=".3f")],
     )  # fmt: skip
     # A layer without rows has no extent, which Vega warns of.
-    bounded = [shaded] if any(row["margin_d"] is not None for row in rows) else []
-    seen = marked if any(row["floor_d"] is not None for row in rows) else []
-    layers = alt.layer(*bounded, *seen, zero, lines, points).properties(width=230, height=alt.Step(22))
+    resolved = base.transform_filter("datum.status != 'not resolved'")
+    named = resolved.mark_text(fontSize=LABEL_SIZE, dy=-11).encode(groups, x, text="status:N")
+    layers = alt.layer(*[shaded] * bounded, *marked * floored, zero, lines, points, named).properties(
+        width=panel_width(rows, "domain", 690, most=620), height=alt.Step(28)
+    )
     chart = layers.facet(
         column=alt.Column("domain:N", title=None, sort=order(rows, "domain")),
         row=alt.Row("format:N", title=None, sort=order(rows, "format")),
@@ -57,7 +62,8 @@ def _forest(findings: Findings) -> Figure | None:
         "Planned contrasts",
         f"Contrasts of {len(rows)} planned cells and groups in SDs, with 95% intervals, pooled over "
         f"{respondents(findings)}; {span(findings.rows('verdict'))} answers a contrast. Shaded: the margin declared "
-        "beforehand. Ticks: the smallest effect seen with 80% power before correction. Shapes and colours: the status.",
+        "beforehand. Ticks: the smallest effect seen with 80% power before correction. What is not named is not "
+        "resolved.",
         f"Forest plot of {len(rows)} contrasts: {told}. Lowest {_point(extremes[0])}; highest {_point(extremes[-1])}.",
         chart.to_dict(),
         rows,
@@ -133,49 +139,97 @@ def _power(findings: Findings) -> Figure | None:
     if not rows:
         return None
     alt, rows = altair(), legible(rows)
-    base = alt.Chart(alt.InlineData(values=rows))
-    kinds = order(rows, "group")
+    curves, labels = _curves(rows, {(s.domain, s.format, s.group): _reach(s) for s in findings.analysis.statuses})
+    base = alt.Chart(alt.InlineData(values=[*curves, *labels]))
+    width = panel_width(rows, "domain", 480, most=320)
     y = alt.Y("power:Q", title="power", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
-    lines = base.mark_line(strokeWidth=2).encode(
-        alt.X("effect:Q", title="true effect, SDs"), y,
-        color=alt.Color("group:N", scale=alt.Scale(domain=kinds), title=" "),
-        strokeDash=alt.StrokeDash("group:N", scale=alt.Scale(domain=kinds), title=" "),
-        tooltip=["group:N", "domain:N", "format:N", alt.Tooltip("effect:Q", format=".2f"),
+    hue, dash = alt.Color("rank:N", legend=None), alt.StrokeDash("rank:N", legend=None)
+    lines = base.transform_filter("!datum.label").mark_line(strokeWidth=2).encode(
+        alt.X("effect:Q", title="true effect, SDs"), y, color=hue, strokeDash=dash,
+        tooltip=["groups:N", "domain:N", "format:N", alt.Tooltip("effect:Q", format=".2f"),
                  alt.Tooltip("power:Q", format=".0%")],
     )  # fmt: skip
     aim = base.mark_rule(strokeDash=[3, 3]).encode(alt.YDatum(0.8))
+    named = base.transform_filter("datum.label")
+    samples = named.mark_rule(strokeWidth=2).encode(
+        y, x=alt.value(width + 7), x2=alt.value(width + 25), color=hue, strokeDash=dash
+    )
+    texts = named.mark_text(align="left", fontSize=LABEL_SIZE).encode(
+        y, x=alt.value(width + 29), text=alt.Text("label:N")
+    )
+    deepest = max(sum(r["domain"] == d and r["format"] == f for r in labels) for d, f in _panels(labels))
     chart = (
-        alt.layer(aim, lines)
-        .properties(width=190, height=110)
+        alt.layer(aim, lines, samples, texts)
+        .properties(width=width, height=max(110, 14 * deepest + 8))
         .facet(
             column=alt.Column("domain:N", title=None, sort=order(rows, "domain")),
             row=alt.Row("format:N", title=None, sort=order(rows, "format")),
             spacing=14,
         )
     )
-    floors = [status for status in findings.analysis.statuses if status.detectable is not None and status.sd]
-    seen = sorted((status.detectable or 0.0) / status.sd for status in floors)
+    seen = sorted(reach for status in findings.analysis.statuses if (reach := _reach(status)) is not None)
     reach = f" 80% is reached at {seen[0]:.2f} to {seen[-1]:.2f} SD." if seen else ""
     return Figure(
         "power",
         "What effects this audit finds",
         "Power of the deciding specification at 5%, before correction, by the size of the true effect, from the errors "
-        f"that it achieved; {span(rows)} answers. Dashed: 80%. Groups with alike errors lie over each other.",
+        f"that it achieved; {span(rows)} answers. Dashed: 80%. Beside each group the effect at which it is reached; "
+        "groups with the same share a curve.",
         f"Power curves of {len({(r['domain'], r['format'], r['group']) for r in rows})} planned contrasts.{reach}",
         chart.to_dict(),
         rows,
     )
 
 
+_CERTAIN = 0.995
+"""Power beyond which curves are not drawn: they lie at 100%."""
+_LINE = 0.125
+"""Between labels of the power figure, as a share of its height."""
+
+
+def _reach(status: Status) -> float | None:
+    """The effect that is found with 80% power, in SDs."""
+    return None if status.detectable is None or not status.sd else status.detectable / status.sd
+
+
+def _panels(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    return list(dict.fromkeys((row["domain"], row["format"]) for row in rows))
+
+
+def _curves(
+    rows: Sequence[Mapping[str, Any]], reaches: Mapping[tuple[str, str, str], float | None]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Curves to draw, one for all groups of a panel that reach 80% at the same effect, and a label for each group."""
+    doubtful = max((row["effect"] for row in rows if row["power"] < _CERTAIN), default=0.0)
+    certain = min((row["effect"] for row in rows if row["effect"] > doubtful), default=doubtful)
+    curves: list[dict[str, Any]] = []
+    labels: list[dict[str, Any]] = []
+    for domain, format in _panels(rows):
+        own = [row for row in rows if (row["domain"], row["format"]) == (domain, format)]
+        alike: dict[str, list[str]] = {}
+        for group in order(own, "group"):
+            reach = reaches.get((domain, format, group))
+            alike.setdefault("" if reach is None else f"{reach:.2f}", []).append(group)
+        place = {"domain": domain, "format": format}
+        for rank, (reach, groups) in enumerate(sorted(alike.items(), key=lambda one: float(one[0] or "inf"))):
+            curves += [
+                {**place, "rank": rank, "groups": ", ".join(groups), "effect": row["effect"], "power": row["power"]}
+                for row in own
+                if row["group"] == groups[0] and row["effect"] <= certain
+            ]
+            for group in groups:
+                height = 0.95 - _LINE * sum((row["domain"], row["format"]) == (domain, format) for row in labels)
+                labels.append({**place, "rank": rank, "label": f"{group} {reach}".rstrip(), "power": height})
+    return curves, labels
+
+
 DRAWN: Sequence[Callable[[Findings], Figure | None]] = (_forest, _by_model, _interactions, _power)
 
 
-def _scale(alt: Any, values: Sequence[str]) -> Any:
-    return alt.Scale(domain=STATUSES, range=list(values))
-
-
-def _status_colour(alt: Any) -> Any:
-    return alt.Color("status:N", scale=_scale(alt, STATUS_COLOURS), title="status")
+def _keyed(channel: Any, key: Mapping[str, tuple[str, str]], part: int) -> Any:
+    """Colours or shapes of a status, whose legend also tells what margins and floors are drawn as."""
+    scale = altair().Scale(domain=list(key), range=[told[part] for told in key.values()])
+    return channel("status:N", scale=scale, title=None)
 
 
 def _point(row: Mapping[str, Any]) -> str:

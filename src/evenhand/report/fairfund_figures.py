@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
-from evenhand.report.drawing import Figure, altair, interval_figure, legible, order, span
+from evenhand.report.drawing import Figure, altair, interval_figure, legible, legible_text, span
 from evenhand.report.theme import FLOOR_COLOUR
 from evenhand.report.words import PILLARS
 
@@ -30,39 +31,35 @@ def leaderboard_figure(
         published: The published rows.
         here: Where the scores are from, in words.
     """
-    rows: list[dict[str, Any]] = []
-    for source, models in ((here, scores), (PUBLISHED, published)):
-        for row in models:
-            for pillar, label in PILLARS.items():
-                if row.get(pillar) is not None:
-                    rows.append(
-                        {
-                            "model": row.get("label") or row.get("model_label") or row["model"],
-                            "pillar": label,
-                            "source": source,
-                            "score": row[pillar],
-                            "low": row.get(f"{pillar}_lo"),
-                            "high": row.get(f"{pillar}_hi"),
-                            "floor": row.get(f"{pillar}_floor"),
-                        }
-                    )
+    rows, places = _scored({here: scores, PUBLISHED: published})
     if not scores or not rows:
         return None
     alt, rows = altair(), legible(rows)
-    base = alt.Chart(alt.InlineData(values=rows))
-    place = alt.Y("model:N", title=None, sort=order(rows, "model"))
+    # A row without a score is a heading among the models.
+    headings = [{"model": source, "pillar": rows[0]["pillar"]} for source in (here, PUBLISHED) if source in places]
+    base = alt.Chart(alt.InlineData(values=[*rows, *headings]))
+    bold = {"condition": {"test": f"indexof({json.dumps([here, PUBLISHED])}, datum.value) >= 0", "value": "bold"}}
+    place = alt.Y(
+        "model:N", title=None, sort=[legible_text(one) for one in places],
+        axis=alt.Axis(labelFontWeight={**bold, "value": "normal"}),
+    )  # fmt: skip
     x = {"title": "score", "scale": alt.Scale(zero=False)}
-    kept = alt.Scale(domain=[here, PUBLISHED] if published else [here])
-    hue = alt.Color("source:N", scale=kept, title="from")
-    shape = alt.Shape("source:N", scale=kept, title="from")
-    lines = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q", **x), alt.X2("high:Q"), place, color=hue)
-    points = base.mark_point(filled=True, size=60, opacity=1).encode(
+    kept = alt.Scale(domain=[here, PUBLISHED])
+    hue, shape = (channel("source:N", scale=kept, legend=None) for channel in (alt.Color, alt.Shape))
+    heads = base.transform_filter("!datum.source").mark_text(text="").encode(place)
+    drawn = base.transform_filter("datum.source")
+    lines = drawn.mark_rule(strokeWidth=2).encode(alt.X("low:Q", **x), alt.X2("high:Q"), place, color=hue)
+    points = drawn.mark_point(filled=True, size=60, opacity=1).encode(
         alt.X("score:Q", **x), place, color=hue, shape=shape,
         tooltip=["model:N", "pillar:N", alt.Tooltip("score:Q", format=".3f"), alt.Tooltip("floor:Q", format=".3f")],
     )  # fmt: skip
-    floors = base.transform_filter("datum.floor != null").mark_tick(thickness=2, color=FLOOR_COLOUR, height=12)
+    # Where a pillar has no floor, nothing is seen at its score: a scale over no numbers is a warning.
+    ticks = drawn.transform_calculate(at="datum.floor == null ? datum.score : datum.floor")
+    floors = ticks.mark_tick(thickness=2, color=FLOOR_COLOUR, height=12).encode(
+        alt.X("at:Q", **x), place, opacity=alt.condition("datum.floor == null", alt.value(0), alt.value(1))
+    )
     chart = (
-        alt.layer(lines, floors.encode(alt.X("floor:Q", **x), place), points)
+        alt.layer(heads, lines, floors, points)
         .properties(width=150, height=alt.Step(17))
         .facet(column=alt.Column("pillar:N", title=None), spacing=10)
         .resolve_scale(x="independent")
@@ -82,6 +79,24 @@ def leaderboard_figure(
         chart.to_dict(),
         rows,
     )
+
+
+def _scored(sources: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[list[dict[str, Any]], list[str]]:
+    """A row a model and pillar, and what stands on the left from above: sources, each with its models below."""
+    rows: list[dict[str, Any]] = []
+    places: list[str] = []
+    for source, models in sources.items():
+        places += [source] if models else []
+        for row in models:
+            name = str(row.get("label") or row.get("model_label") or row["model"])
+            name = f"{name}, {source}" if name in places else name
+            places.append(name)
+            for pillar, label in PILLARS.items():
+                if row.get(pillar) is not None:
+                    ends = {"low": row.get(f"{pillar}_lo"), "high": row.get(f"{pillar}_hi")}
+                    told = {"model": name, "pillar": label, "source": source, "score": row[pillar]}
+                    rows.append({**told, **ends, "floor": row.get(f"{pillar}_floor")})
+    return rows, places
 
 
 def _rested(scores: Sequence[Mapping[str, Any]]) -> str:

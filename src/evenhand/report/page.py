@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.report import words
 from evenhand.report.drawing import legible_text
 from evenhand.report.tables import FAIRFUND, ROBUSTNESS
-from evenhand.report.theme import config
+from evenhand.report.theme import SCREEN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -98,14 +98,14 @@ def pages() -> Environment:
 
 
 def grid(statuses: Sequence[Status]) -> dict[str, Any]:
-    """Statuses by domain and format (rows) and group (columns)."""
+    """Statuses by domain and format (rows) and group (columns), each with its number from 1 among them."""
     groups = list(dict.fromkeys(status.group for status in statuses))
-    by_place = {(status.domain, status.format, status.group): status for status in statuses}
+    by_place = {(one.domain, one.format, one.group): (number, one) for number, one in enumerate(statuses, 1)}
     rows: list[dict[str, Any]] = []
     for domain, format in dict.fromkeys((status.domain, status.format) for status in statuses):
-        cells: list[dict[str, str]] = []
+        cells: list[dict[str, Any]] = []
         for group in groups:
-            status = by_place.get((domain, format, group))
+            number, status = by_place.get((domain, format, group), (0, None))
             name = status.status if status else ""
             cells.append(
                 {
@@ -113,6 +113,7 @@ def grid(statuses: Sequence[Status]) -> dict[str, Any]:
                     "mark": words.MARKS.get(name, ""),
                     "word": words.STATUS_WORDS.get(name, ""),
                     "said": status.said if status else "",
+                    "number": number,
                 }
             )
         rows.append({"label": f"{domain}, {format}", "cells": cells})
@@ -134,8 +135,7 @@ def embedded(content: object) -> str:
 
 def _data(findings: Findings, figures: Sequence[Figure]) -> dict[str, Any]:
     return {
-        "figures": {figure.name: dict(figure.spec) for figure in figures},
-        "config": {mode: config(mode) for mode in ("light", "dark")},
+        "figures": {figure.name: figure.on(SCREEN) for figure in figures},
         "replies": {"lines": findings.replies.lines, "rows": findings.replies.rows},
     }
 

@@ -8,12 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.formats.types import STATUSES
 from evenhand.report.sources import SOURCES
-from evenhand.report.words import PILLAR_WORDS, PILLARS, percent
+from evenhand.report.words import PILLAR_WORDS, PILLARS, STATUS_WORDS, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evenhand.report.findings import Findings
+
+HEADINGS = {
+    "conf_low": "95% low",
+    "conf_high": "95% high",
+    "std_error": "SE",
+    "p_value": "p",
+    "q_value": "q",
+    "d": "in SDs",
+    "tost_p": "p (TOST)",
+    "bound": "90% bound",
+    "detectable": "seen with 80% power",
+    "said": "in words",
+    "n": "answers",
+    "of": "of calls",
+}
+"""What the page calls a column, where its name is not a word."""
 
 _SHARE = re.compile(r"\d+(\.\d+)?%")
 MOST_ROWS = 100
@@ -39,6 +55,8 @@ class Table:
         columns: Their headings.
         records: Its rows as they are written to a file.
         open: Whether the page shows it at once.
+        most: How many of its rows the page shows.
+        anchor: What its rows are linked by, before their number from 1; empty where nothing links to them.
     """
 
     name: str
@@ -47,21 +65,41 @@ class Table:
     columns: Sequence[str]
     records: Sequence[Mapping[str, Any]]
     open: bool = False
+    most: int = MOST_ROWS
+    anchor: str = ""
+
+    @property
+    def headings(self) -> list[tuple[str, str]]:
+        """Columns, each by its name and by what the page calls it."""
+        return [(name, heading(name)) for name in self.columns]
 
     @property
     def rows(self) -> list[list[Cell]]:
         """Rows of cells, as many as a page shows."""
-        return [[cell(record.get(name)) for name in self.columns] for record in self.records[:MOST_ROWS]]
+        return [[cell(record.get(name), name) for name in self.columns] for record in self.records[: self.most]]
 
     @property
     def count(self) -> str:
         """How many rows there are, and how many of them a page shows."""
-        shown = min(len(self.records), MOST_ROWS)
+        shown = min(len(self.records), self.most)
         return f"{shown:,}" if shown == len(self.records) else f"{shown:,} of {len(self.records):,}"
 
 
-def cell(value: object) -> Cell:
+def heading(name: str) -> str:
+    """What the page calls a column."""
+    pillar, _, end = name.partition("_")
+    if pillar in PILLARS:
+        return f"{PILLARS[pillar]} {_ENDS[end]}".rstrip()
+    return HEADINGS.get(name, name.replace("_", " "))
+
+
+_ENDS = {"": "", "lo": "95% low", "hi": "95% high", "floor": "floor"}
+
+
+def cell(value: object, column: str = "") -> Cell:
     """A value as a page shows it; a share sorts by its number."""
+    if column == "status" and isinstance(value, str):
+        return Cell(STATUS_WORDS.get(value, value))
     if value is None or value == "":
         return Cell("")
     if isinstance(value, str) and _SHARE.fullmatch(value):
@@ -193,7 +231,10 @@ def _statuses(findings: Findings) -> Table:
     )  # fmt: skip
     rows = [asdict(status) for status in findings.analysis.statuses]
     caption = "Pooled over respondents, in the format's own unit; intervals at 95%, q within the family."
-    return Table("statuses", "Planned contrasts", caption, columns, rows, open=True)
+    return Table(
+        "statuses", "Planned contrasts", caption, columns, rows, open=True, most=max(MOST_ROWS, len(rows)),
+        anchor="planned-",
+    )  # fmt: skip
 
 
 def _by_model(findings: Findings) -> Table:

@@ -6,29 +6,52 @@ statuses have shapes, groups have labels.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
-STATUSES = ["disparity", "equivalent", "not resolved"]
-STATUS_COLOURS = ["#d55e00", "#009e73", "#56789a"]
-STATUS_SHAPES = ["square", "diamond", "circle"]
-MARGIN_COLOUR, FLOOR_COLOUR = "#009e73", "#b8860b"
+FLOOR_COLOUR = "#b8860b"
+MARGIN, FLOOR = "margin declared", "seen with 80% power"
+KEY = {
+    "disparity": ("#d55e00", "square"),
+    "equivalent": ("#009e73", "diamond"),
+    "not resolved": ("#56789a", "circle"),
+    MARGIN: ("rgba(0, 158, 115, 0.2)", "square"),
+    FLOOR: (FLOOR_COLOUR, "stroke"),
+}
+"""Of a forest plot: what its marks are, by colour and shape."""
+LABEL_SIZE = 11
+"""Of labels inside a figure, in pixels."""
 SERIES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]
 
-_INK = {"light": "#1b1f24", "dark": "#e8ebef"}
-_GRID = {"light": "#d9dee4", "dark": "#3a424c"}
 
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """What a figure stands on.
 
-def config(mode: str) -> dict[str, Any]:
-    """The configuration of a figure.
-
-    Args:
-        mode: `light` or `dark`.
+    Attributes:
+        paper: Behind it, a colour.
+        ink: Of text and rules, a colour.
+        grid: Of frames and grid lines, a colour.
     """
-    ink, grid = _INK[mode], _GRID[mode]
+
+    paper: str
+    ink: str
+    grid: str
+
+
+PAPER = Surface("white", "#1b1f24", "#d9dee4")
+"""Of files."""
+SCREEN = Surface("transparent", "var(--ink)", "var(--grid)")
+"""Of a page, whose style gives the colours: figures follow it by day, by night and in print, drawn once."""
+
+
+def config(surface: Surface) -> dict[str, Any]:
+    """The configuration of a figure on a surface."""
+    ink, grid = surface.ink, surface.grid
     text = {"font": FONT, "color": ink}
     return {
-        "background": "transparent",
+        "background": surface.paper,
         "font": FONT,
         "view": {"stroke": grid},
         "axis": {

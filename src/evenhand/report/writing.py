@@ -16,6 +16,7 @@ from evenhand.report.figures import figures
 from evenhand.report.page import commands, grid, render
 from evenhand.report.places import PAGE, SUMMARY
 from evenhand.report.tables import tables
+from evenhand.report.theme import PAPER, SCREEN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -98,16 +99,16 @@ def _plain(text: str) -> str:
 def pictures(figure: Figure) -> tuple[bytes, bytes]:
     """A figure on white, as SVG and as PNG."""
     converter: Any = importlib.import_module("vl_convert")
-    spec = json.dumps({**figure.styled("light"), "background": "white"})
+    spec = json.dumps(figure.on(PAPER))
     image: str = converter.vegalite_to_svg(spec)
     png: bytes = converter.vegalite_to_png(spec, scale=_PNG_SCALE)
     return image.encode(), png
 
 
-def svg(figure: Figure, mode: str) -> str:
-    """A figure as SVG that stands in a page, `light` or `dark`; text in it is escaped."""
+def svg(figure: Figure) -> str:
+    """A figure as SVG that stands in a page; text in it is escaped."""
     converter: Any = importlib.import_module("vl_convert")
-    image: str = converter.vegalite_to_svg(json.dumps(figure.styled(mode)))
+    image: str = converter.vegalite_to_svg(json.dumps(figure.on(SCREEN)))
     return image
 
 

@@ -4,13 +4,13 @@
   const root = document.documentElement;
   const button = document.getElementById("mode");
   let unchosen = [];
+  const alts = new Map([...document.querySelectorAll("[data-figure]")].map((place) => [place, place.ariaLabel]));
 
   // Figures are drawn one after the other, so that the page can be read meanwhile; nothing is fetched.
   const pause = () => new Promise((done) => setTimeout(done));
   let drawing = 0;
   const draw = async () => {
     const own = ++drawing;
-    const config = data.config[root.dataset.mode];
     for (const place of document.querySelectorAll("[data-figure]")) {
       const figure = data.figures[place.dataset.figure];
       // Figures whose rows name a respondent leave out those that are not chosen.
@@ -21,7 +21,7 @@
         const inner = document.createElement("div");
         inner.setAttribute("aria-hidden", "true");
         place.replaceChildren(inner);
-        await vegaEmbed(inner, { ...figure, ...chosen, config }, { actions: false, renderer: "svg" });
+        await vegaEmbed(inner, { ...figure, ...chosen }, { actions: false, renderer: "svg" });
       } catch (problem) {
         place.textContent = `This figure could not be drawn: ${problem.message}`;
       }
@@ -34,15 +34,25 @@
     root.dataset.mode = dark ? "dark" : "light";
     button.textContent = dark ? "Light" : "Dark";
     button.setAttribute("aria-pressed", String(dark));
-    setTimeout(draw);
+  };
+  // Captions and descriptions are of all rows; what was left out is said before them.
+  const tell = () => {
+    const without = unchosen.length ? `Drawn without ${unchosen.join(", ")}; what follows is of all respondents. ` : "";
+    for (const [place, alt] of alts) {
+      if (place.dataset.models === undefined) continue;
+      place.ariaLabel = without + alt;
+      place.closest("figure").querySelector("[data-without]").textContent = without;
+    }
   };
   const models = document.getElementById("models");
   if (models) models.addEventListener("change", () => {
     unchosen = [...models.elements].filter((box) => !box.checked).map((box) => box.value);
+    tell();
     draw();
   });
   button.addEventListener("click", () => choose(root.dataset.mode !== "dark"));
   choose(matchMedia("(prefers-color-scheme: dark)").matches);
+  setTimeout(draw);
 
   const form = document.getElementById("filter");
   if (!form) return;
@@ -55,7 +65,9 @@
     const select = form.elements[name];
     for (const value of [...new Set(data.replies.rows.flatMap((row) => values(row, name)))].sort()) {
       const option = document.createElement("option");
-      option.value = option.textContent = value || "none";
+      // Told from "", which stands for all of them, also where a respondent is called so.
+      option.value = `=${value}`;
+      option.textContent = value || "(none)";
       select.append(option);
     }
   }
@@ -88,10 +100,9 @@
     return entry;
   };
   const show = () => {
-    const wanted = (name) => (form.elements[name].value === "none" ? "" : form.elements[name].value);
     const words = form.elements.text.value.toLowerCase();
     const found = data.replies.rows.filter((row) =>
-      ["arm", "model", "group", "status"].every((name) => !form.elements[name].value || values(row, name).includes(wanted(name)))
+      ["arm", "model", "group", "status"].every((name) => !form.elements[name].value || values(row, name).includes(form.elements[name].value.slice(1)))
       && (!words || row.reply.toLowerCase().includes(words)));
     list.replaceChildren(...found.slice(0, limit).map(item));
     document.getElementById("shown").textContent = `${Math.min(limit, found.length)} of ${found.length} shown`;
