@@ -7,6 +7,12 @@ reader takes it off again. Text that already looks so marked gets one more, so s
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
 
 MARK = "'"
 FORMULA = r"[=+\-@\t\r]"
@@ -23,3 +29,22 @@ def guard(text: str) -> str:
 def unguard(cell: str) -> str:
     """The text of a guarded cell."""
     return cell[1:] if cell.startswith(MARK) and _RISKY.match(cell) else cell
+
+
+def csv_of(table: pl.DataFrame) -> bytes:
+    """A table as CSV for people: text is guarded, what is missing is `NA`."""
+    import polars as pl
+
+    texts = [name for name, dtype in table.schema.items() if dtype == pl.String]
+    guarded = [
+        pl.Series(name, [None if text is None else guard(text) for text in table[name]], dtype=pl.String)
+        for name in texts
+    ]
+    return table.with_columns(guarded).write_csv(null_value="NA").encode()
+
+
+def csv_of_records(records: Sequence[Mapping[str, Any]]) -> bytes:
+    """Records as such a CSV; a column that one of them lacks is missing there."""
+    import polars as pl
+
+    return csv_of(pl.DataFrame([dict(record) for record in records], infer_schema_length=None))

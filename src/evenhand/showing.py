@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from evenhand.analysis.blocks import Analysis
     from evenhand.analysis.scores import Scores
-    from evenhand.collection.progress import Status
+    from evenhand.collection.progress import Standing
     from evenhand.plan import Plan
     from evenhand.report.board import Source
     from evenhand.runs import Run
@@ -75,7 +75,7 @@ def report(
     models = study.status(run)
     scored = _pillar_rows(read_outcomes(run.outcomes)) if begun else None
     scores, unscored = _score(scored) if scored is not None and scored.height else (None, "")
-    findings = gather(
+    evidence = gather(
         run,
         analysis=analysis,
         status=models,
@@ -86,8 +86,8 @@ def report(
         published=study.published_leaderboard().to_dicts() if scores and scores.comparable else [],
         unscored=unscored,
     )
-    findings = replace(findings, moved=mark(run.folder) != moment)
-    return analysis, write_report(findings, run.folder / "report")
+    evidence = replace(evidence, moved=mark(run.folder) != moment)
+    return analysis, write_report(evidence, run.folder / "report")
 
 
 def _as_asked(run: Run) -> Plan:
@@ -269,17 +269,17 @@ def view(folder: Path, *, port: int = 0, prices: Path | None = None, shortest: f
         yield address
 
 
-def look(run: Run, *, prices: Path | None = None) -> tuple[Status, dict[str, datetime]]:
+def look(run: Run, *, prices: Path | None = None) -> tuple[Standing, dict[str, datetime]]:
     """How far a run is that another process may be collecting, and when each respondent was last heard.
 
     Nothing is written into the run, not even what an ordinary reader of the ledger leaves there.
     """
     from evenhand.collection.costs import read_prices
     from evenhand.collection.ledger_file import onlooking
-    from evenhand.collection.progress import Status, last_heard, summarise
+    from evenhand.collection.progress import Standing, last_heard, summarise
 
     if not run.ledger.exists():
-        return Status(), {}
+        return Standing(), {}
     table = read_prices(prices, folder=run.folder)
     with onlooking(run.ledger, digest=run.instrument.digest) as ledger:
         return summarise(

@@ -220,8 +220,15 @@ def test_results_are_written_with_a_manifest(stage, tmp_path):
     # Of other outcomes, on other terms, or changed by hand: no analysis to read.
     assert again(source={"study": "other"}) is None
     assert again(setting=dataclasses.replace(setting, margins={})) is None
-    (tmp_path / "results" / "verdict.parquet").write_bytes(b"changed")
-    assert again() is None
+    for name in ("statuses.csv", "verdict.parquet"):
+        path = tmp_path / "results" / name
+        whole = path.read_bytes()
+        path.write_bytes(b"changed")
+        assert again() is None
+        path.unlink()
+        assert again() is None
+        path.write_bytes(whole)
+        assert again() is not None
     (tmp_path / "results" / MANIFEST).write_text("[]", encoding="utf-8")
     assert again() is None
 

@@ -97,7 +97,7 @@ def test_other_instruments_and_margins_are_told(evenhand, make):
     [
         (("--model", "x"), "1 names were given"),
         (("--margin", "rate=0.1"), "a run has the margins and references of its study"),
-        (("--margin", "rate=much"), "a size is no number"),
+        (("--margin", "rate=much"), "'much' is no number"),
     ],
 )
 def test_wrong_use_is_one_message_with_its_mend(evenhand, runs, options, told):

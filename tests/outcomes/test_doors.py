@@ -378,3 +378,13 @@ def test_conform_gives_a_frame_of_released_columns_the_rest():
     frame = read_outcomes(EXCERPT)
     assert_frame_equal(conform(frame.select(reversed(RELEASED))), frame)
     validate(frame)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("nowhere", "no such file or run"), ("nowhere.csv", "no such file"), ("there.xlsx", "neither read nor written")],
+)
+def test_what_is_not_there_is_said_before_how_it_is_called(tmp_path, name, told):
+    (tmp_path / "there.xlsx").write_bytes(b"")
+    with pytest.raises(OutcomesError, match=told):
+        read_outcomes(tmp_path / name)

@@ -1,4 +1,4 @@
-"""Findings of small audits that were drawn, not collected, and runs to report on."""
+"""Evidence of small audits that were drawn, not collected, and runs to report on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evenhand.analysis.material import Material
 from evenhand.analysis.setting import Setting
 from evenhand.analysis.simulation import Stage, World
 from evenhand.outcomes.table import blank
-from evenhand.report.findings import Findings
+from evenhand.report.evidence import Evidence
 from evenhand.report.replies import ReplyBook, Shown, collect_replies
 
 STUDY = """
@@ -27,9 +27,9 @@ HOSTILE = (
 )
 
 
-def findings(
+def evidence(
     world: World | None = None, *, respondents=("m1", "m2"), replies: ReplyBook | None = None, **cells
-) -> Findings:
+) -> Evidence:
     """What a report is told of one drawn audit of hiring."""
     plan, instrument = study.design("verdict")
     wanted = instrument.select(["hiring-rate", "hiring-decide", "hiring-rank_ties-*disguised*"])
@@ -61,7 +61,7 @@ def findings(
         "versions": {"evenhand": "0.1.0"},
         "replies": replies if replies is not None else collect_replies([shown()]),
     }
-    return Findings(**(told | cells))
+    return Evidence(**(told | cells))
 
 
 def shown(**cells) -> Shown:

@@ -6,7 +6,7 @@ import os
 import shutil
 
 import pytest
-from audits import HOSTILE, findings, shown
+from audits import HOSTILE, evidence, shown
 
 from evenhand.analysis.simulation import World
 from evenhand.report.page import SECTIONS
@@ -32,7 +32,7 @@ def report(tmp_path_factory):
         for k, text in enumerate(texts)
     )
     folder = tmp_path_factory.mktemp("report")
-    return write_report(findings(World(groups={"Black": -0.5}), replies=book), folder)[0]
+    return write_report(evidence(World(groups={"Black": -0.5}), replies=book), folder)[0]
 
 
 @pytest.fixture(scope="module")

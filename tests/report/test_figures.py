@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from audits import findings
+from audits import evidence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +17,7 @@ from evenhand.report.writing import pictures, svg
 
 @pytest.fixture(scope="module")
 def planted():
-    return findings(World(groups={"Black": -0.5}))
+    return evidence(World(groups={"Black": -0.5}))
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from audits import HOSTILE, findings, shown
+from audits import HOSTILE, evidence, shown
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,7 +24,7 @@ from evenhand.report.writing import PAGE, SUMMARY, summary, write_report
 
 @pytest.fixture(scope="module")
 def planted():
-    return findings(World(groups={"Black": -0.5}))
+    return evidence(World(groups={"Black": -0.5}))
 
 
 def test_the_headline_counts_the_rows(planted):
@@ -118,7 +118,7 @@ def test_a_report_is_written_whole_and_small(planted, tmp_path):
 
 def test_text_of_models_is_never_markup(planted):
     book = collect_replies([shown(model=HOSTILE, reply=HOSTILE, prompt=HOSTILE, unit=HOSTILE, reading=HOSTILE)])
-    told = findings(replies=book, problems=[HOSTILE], notes=[HOSTILE], study=HOSTILE, folder=HOSTILE)
+    told = evidence(replies=book, problems=[HOSTILE], notes=[HOSTILE], study=HOSTILE, folder=HOSTILE)
     page = render(told, [], tables(told))
     body = page[: page.index('<script type="application/json"')]
     assert "<b>bold" not in page
@@ -130,7 +130,7 @@ def test_text_of_models_is_never_markup(planted):
 
 
 def test_figures_are_drawn_of_respondents_of_any_name(tmp_path):
-    told = findings(World(), respondents=(HOSTILE, "a\0b\u2028"))
+    told = evidence(World(), respondents=(HOSTILE, "a\0b\u2028"))
     drawn = {figure.name: figure for figure in figures(told)}
     assert {row["model"] for row in drawn["by_model"].rows} == {"a⟨U+0000⟩b⟨U+2028⟩", legible_text(HOSTILE)}
     page = write_report(told, tmp_path)[0].read_text(encoding="utf-8")
@@ -173,7 +173,7 @@ def test_what_does_not_fit_is_left_to_the_command():
 
 def test_half_a_character_does_no_harm(tmp_path):
     book = collect_replies([shown(reply="3 \ud83d", prompt="a\ud800b")])
-    page = write_report(findings(replies=book, folder="run\udcff"), tmp_path)[0].read_text(encoding="utf-8")
+    page = write_report(evidence(replies=book, folder="run\udcff"), tmp_path)[0].read_text(encoding="utf-8")
     data = json.loads(page.split('id="data">')[1].split("</script>")[0])
     assert data["replies"]["rows"][0]["reply"] == "3 \ud83d"
 
@@ -188,14 +188,14 @@ def test_half_a_character_does_no_harm(tmp_path):
     ],
 )
 def test_a_page_says_what_a_run_lacks(planted, cells, said):
-    told = findings(replies=ReplyBook([], [], 0), **cells)
+    told = evidence(replies=ReplyBook([], [], 0), **cells)
     page = render(told, figures(told), tables(told))
     assert said in page
     assert "There are no replies to show." in page
 
 
 def test_a_run_without_valid_replies_has_a_page():
-    told = findings(World(malformed=1.0), respondents=("alone",))
+    told = evidence(World(malformed=1.0), respondents=("alone",))
     told.models[0]["answered"] = 0
     page = render(told, figures(told), tables(told))
     for said in (

@@ -50,11 +50,11 @@ class Block:
     """A question.
 
     Attributes:
-        answer: From the material to tidy rows.
+        answer: From the material to tidy rows; None where its rows are made with the cells and summed up here.
         reads_fits: Whether it reads the fits of primary cells, and so waits for them.
     """
 
-    answer: Callable[[Material], pl.DataFrame]
+    answer: Callable[[Material], pl.DataFrame] | None
     reads_fits: bool = True
 
 
@@ -69,7 +69,7 @@ BLOCKS: Mapping[str, Block] = {
     "floors": Block(detection.detection_floors),
     "power": Block(power.power_curves),
     "interactions": Block(interactions.interactions),
-    ROBUSTNESS: Block(robustness.robustness),
+    ROBUSTNESS: Block(None),
     "position": Block(audit_effects.position_effect),
     "wording": Block(variants.wording_effects, reads_fits=False),
     "tools": Block(variants.tool_effects),
@@ -124,7 +124,7 @@ def analyse(
     told = progress or _silent
     with workers(material, processes) as crew:
         cells = {place: crew.give(prepare_cell, place) for place in _largest_first(material)}
-        answers = {name: crew.give(block.answer) for name, block in BLOCKS.items() if not block.reads_fits}
+        answers = {name: crew.give(answer) for name, answer in _answers(after_fits=False)}
         prepared: dict[int, CellRobustness] = {}
         seconds = {"fits": 0.0}
         for place, cell in enumerate(material.cells):
@@ -134,7 +134,7 @@ def analyse(
                 prepared[place] = done.found.robustness
             seconds["fits"] += done.seconds
             told(f"{cell.domain} {cell.format} {cell.mode}")
-        answers |= {name: crew.give(block.answer, fits=True) for name, block in _waiting()}
+        answers |= {name: crew.give(answer, fits=True) for name, answer in _answers(after_fits=True)}
         began = time.perf_counter()
         blocks = {ROBUSTNESS: robustness.summarise(list(prepared.values()), material)}
         seconds[ROBUSTNESS] = time.perf_counter() - began
@@ -156,6 +156,8 @@ def _largest_first(material: Material) -> list[int]:
     return sorted(range(len(material.cells)), key=lambda place: -material.cells[place].rows.height)
 
 
-def _waiting() -> Iterator[tuple[str, Block]]:
-    """The blocks that read fits; the refits of robustness are made with them."""
-    return ((name, block) for name, block in BLOCKS.items() if block.reads_fits and name != ROBUSTNESS)
+def _answers(*, after_fits: bool) -> Iterator[tuple[str, Callable[[Material], pl.DataFrame]]]:
+    """The blocks that read fits, or those that do not."""
+    for name, block in BLOCKS.items():
+        if block.answer is not None and block.reads_fits == after_fits:
+            yield name, block.answer

@@ -14,7 +14,7 @@ import polars as pl
 
 from evenhand.analysis.blocks import BLOCKS, Analysis
 from evenhand.analysis.verdict import Status, as_records
-from evenhand.cells import guard
+from evenhand.cells import csv_of
 from evenhand.files import make_folder, replace_file
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evenhand.analysis.setting import Setting
 
 MANIFEST = "manifest.json"
-STATUSES = "statuses"
+_STATUSES = "statuses"
 _PACKAGES = ("evenhand", "numpy", "scipy", "polars")
 
 
@@ -45,13 +45,13 @@ def write_results(analysis: Analysis, folder: Path, *, setting: Setting, source:
     """
     tables = dict(analysis.blocks)
     if analysis.statuses:
-        tables[STATUSES] = pl.DataFrame(as_records(analysis.statuses), infer_schema_length=None)
+        tables[_STATUSES] = pl.DataFrame(as_records(analysis.statuses), infer_schema_length=None)
     make_folder(folder)
     _clear(folder)
     written: list[Path] = []
     digests: dict[str, str] = {}
     for name, table in tables.items():
-        for path, data in ((folder / f"{name}.parquet", _parquet(table)), (folder / f"{name}.csv", _csv(table))):
+        for path, data in ((folder / f"{name}.parquet", _parquet(table)), (folder / f"{name}.csv", csv_of(table))):
             replace_file(path, data)
             written.append(path)
             digests[path.name] = hashlib.sha256(data).hexdigest()
@@ -81,14 +81,13 @@ def read_results(folder: Path, *, setting: Setting, source: Mapping[str, str]) -
         wanted = json.loads(json.dumps(_terms(setting, source)))
         if {name: manifest[name] for name in wanted} != wanted:
             return None
-        tables: dict[str, pl.DataFrame] = {}
-        for name in (*BLOCKS, STATUSES):
-            if f"{name}.parquet" in manifest["files"]:
-                data = (folder / f"{name}.parquet").read_bytes()
-                if hashlib.sha256(data).hexdigest() != manifest["files"][f"{name}.parquet"]:
-                    return None
-                tables[name] = pl.read_parquet(io.BytesIO(data))
-        statuses = [Status(**row) for row in tables.pop(STATUSES).to_dicts()] if STATUSES in tables else []
+        # The CSVs too: people read them, and take them for what the page shows.
+        kept = {name: (folder / name).read_bytes() for name in _names() if name in manifest["files"]}
+        if {name: hashlib.sha256(data).hexdigest() for name, data in kept.items()} != manifest["files"]:
+            return None
+        parquet = {name: f"{name}.parquet" for name in (*BLOCKS, _STATUSES)}
+        tables = {name: pl.read_parquet(io.BytesIO(kept[file])) for name, file in parquet.items() if file in kept}
+        statuses = [Status(**row) for row in tables.pop(_STATUSES).to_dicts()] if _STATUSES in tables else []
         return Analysis(tables, statuses, manifest["scope"], manifest["seconds"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError, pl.exceptions.PolarsError):
         # Damaged, or of another layout: it is made again.
@@ -106,21 +105,16 @@ def _terms(setting: Setting, source: Mapping[str, str]) -> dict[str, Any]:
 
 def _clear(folder: Path) -> None:
     """Take an earlier analysis away, its manifest first: what is left without one is no analysis."""
-    stale = [MANIFEST, *(f"{name}{ending}" for name in (*BLOCKS, STATUSES) for ending in (".parquet", ".csv"))]
-    for name in stale:
+    for name in (MANIFEST, *_names()):
         (folder / name).unlink(missing_ok=True)
+
+
+def _names() -> list[str]:
+    """The files that an analysis may have besides its manifest."""
+    return [f"{name}{ending}" for name in (*BLOCKS, _STATUSES) for ending in (".parquet", ".csv")]
 
 
 def _parquet(table: pl.DataFrame) -> bytes:
     buffer = io.BytesIO()
     table.write_parquet(buffer)
     return buffer.getvalue()
-
-
-def _csv(table: pl.DataFrame) -> bytes:
-    guarded = [
-        pl.Series(name, [None if text is None else guard(text) for text in table[name]], dtype=pl.String)
-        for name, dtype in table.schema.items()
-        if dtype == pl.String
-    ]
-    return table.with_columns(guarded).write_csv(null_value="NA").encode()

@@ -17,7 +17,7 @@ from evenhand.analysis.denominators import POOLS, TASKS, Denominators, median_ov
 from evenhand.analysis.floors import DRAWS, FLOORS, noise_floors
 from evenhand.analysis.observations import Observations, Stratum, observe
 from evenhand.analysis.pillars import PILLARS, Differences, contrasts_needed, pillar_scores
-from evenhand.cells import guard
+from evenhand.cells import csv_of
 from evenhand.errors import InputError
 from evenhand.files import make_folder, replace_file
 from evenhand.seeds import generator
@@ -161,15 +161,13 @@ def write_scores(scores: Scores, folder: Path) -> list[Path]:
     Raises:
         InputError: The folder cannot be made or written.
     """
-    names = pl.Series("model", [guard(model) for model in scores.rows["model"]], dtype=pl.String)
-    table = scores.rows.with_columns(names).write_csv(null_value="NA")
     files = {
-        folder / "scores.json": json.dumps(scores.to_json_dict(), indent=2, ensure_ascii=False) + "\n",
-        folder / "scores.csv": table,
+        folder / "scores.json": (json.dumps(scores.to_json_dict(), indent=2, ensure_ascii=False) + "\n").encode(),
+        folder / "scores.csv": csv_of(scores.rows),
     }
     make_folder(folder)
-    for path, text in files.items():
-        replace_file(path, text.encode())
+    for path, data in files.items():
+        replace_file(path, data)
     return list(files)
 
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli.options import json_option, number, pairs, print_json
-from evenhand.errors import InputError
+from evenhand.cli.options import json_option, number, pairs, print_json, sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -42,11 +41,10 @@ def analyse(
     from evenhand.cli import progress
     from evenhand.cli.console import print_files
 
-    sizes = {name: _size(text) for name, text in pairs(margins, "--margin").items()}
     with progress.steps(quiet=as_json) as step:
         found, files = study.analyse(
             target,
-            margins=sizes or None,
+            margins=sizes(margins, "--margin") or None,
             references=pairs(references, "--reference") or None,
             seed=seed,
             processes=processes,
@@ -59,13 +57,6 @@ def analyse(
     if files:
         print_files([files[-1]])
     return 0
-
-
-def _size(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"{text!r} is no number", where="--margin", mend="Write it as rate=0.09") from None
 
 
 def analysis_record(found: Analysis) -> dict[str, Any]:

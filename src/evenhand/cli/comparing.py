@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli.options import json_option, number, pairs, print_json
+from evenhand.cli.options import json_option, number, pairs, print_json, sizes
 from evenhand.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from evenhand.analysis.comparison import Comparison
 
@@ -50,7 +50,7 @@ def compare(
         first,
         second,
         respondents=_respondents(models),
-        margins=_sizes(pairs(margins, "--margin")) or None,
+        margins=sizes(margins, "--margin") or None,
         references=pairs(references, "--reference") or None,
     )
     if as_json:
@@ -72,13 +72,6 @@ def _respondents(models: Sequence[str]) -> tuple[str, str] | None:
             mend="Give it twice, a respondent of the first and one of the second: --model A --model B",
         )
     return models[0], models[1]
-
-
-def _sizes(texts: Mapping[str, str]) -> dict[str, float]:
-    try:
-        return {name: float(text) for name, text in texts.items()}
-    except ValueError:
-        raise InputError("a size is no number", where="--margin", mend="Write it as rate=0.09") from None
 
 
 def _print(found: Comparison) -> None:

@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from evenhand.formats.types import STATUSES
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -17,15 +19,14 @@ if TYPE_CHECKING:
 
     from evenhand.analysis.scores import Scores
     from evenhand.collection.attempts import Attempt
-    from evenhand.collection.progress import Status
+    from evenhand.collection.progress import Standing
     from evenhand.instrument import Unit
 
 PILLARS = ("p1", "p2", "p3", "p4")
 """The domain whose models the published leaderboard holds."""
 WIDE = 160
 NARROWEST = 118
-STATUSES = ("answered", "refused", "malformed", "no_answer", "error", "missing")
-UNANSWERED = ("refused", "malformed", "no_answer", "error", "missing")
+UNANSWERED = tuple(status for status in STATUSES if status != "answered")
 
 
 def out() -> Console:
@@ -70,7 +71,7 @@ def dollars(amount: float | None) -> str:
     return "no price" if amount is None else f"${amount:,.4f}"
 
 
-def print_served(status: Status) -> None:
+def print_served(status: Standing) -> None:
     """Who answered, and where calls parted from what was asked for."""
     console = out()
     for row in status.models:

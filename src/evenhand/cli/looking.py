@@ -8,8 +8,7 @@ import click
 
 from evenhand.cli.asking import price_option
 from evenhand.cli.options import json_option, print_json, run_argument
-
-STATUSES = ("answered", "refused", "malformed", "no_answer", "error")
+from evenhand.formats.types import REPLY_STATUSES
 
 
 @click.command()
@@ -42,7 +41,9 @@ def status(folder: Path, prices: Path | None, as_json: bool) -> int:
 
 @click.command()
 @run_argument
-@click.option("--status", "statuses", multiple=True, type=click.Choice(STATUSES), help="Only this; may be repeated.")
+@click.option(
+    "--status", "statuses", multiple=True, type=click.Choice(REPLY_STATUSES), help="Only this; may be repeated."
+)
 @click.option("--model", "models", multiple=True, help="Only this model; may be repeated.")
 @click.option("--arm", "arms", multiple=True, default=("*",), help="Only arms that match this pattern.")
 @click.option("--limit", type=click.IntRange(min=1), help="At most so many.")

@@ -41,6 +41,21 @@ def pairs(texts: Sequence[str], option: str) -> dict[str, str]:
     return found
 
 
+def sizes(texts: Sequence[str], option: str) -> dict[str, float]:
+    """Options written as NAME=SIZE.
+
+    Raises:
+        InputError: As `pairs`; and one whose size is no number.
+    """
+    found: dict[str, float] = {}
+    for name, text in pairs(texts, option).items():
+        try:
+            found[name] = float(text)
+        except ValueError:
+            raise InputError(f"{text!r} is no number", where=option, mend="Write it as rate=0.09") from None
+    return found
+
+
 def number(value: float | None, how: str = "+.3f") -> str:
     """A number as tables print it; a missing one says so."""
     return "none" if value is None else f"{value:{how}}"

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 Status = Literal["answered", "refused", "malformed", "no_answer", "error"]
 """What became of one reply. `missing` (no reply at all) is a status of outcomes, not of answers."""
 
-STATUSES: tuple[str, ...] = (*get_args(Status), "missing")
+REPLY_STATUSES: tuple[str, ...] = get_args(Status)
+"""Every status of an answer."""
+
+STATUSES: tuple[str, ...] = (*REPLY_STATUSES, "missing")
 """Every status of the outcomes: those of answers, and `missing`."""
 
 Value = int | tuple[int, ...] | str | None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from evenhand.errors import OutcomesError
-from evenhand.files import replace_file
+from evenhand.files import exists, replace_file
 from evenhand.outcomes.cells import from_cells, to_cells
 from evenhand.outcomes.checks import validate
 from evenhand.outcomes.schema import BUNDLE_KEY, RELEASED, SCHEMA, check_columns, conform
@@ -49,7 +49,7 @@ def read_outcomes(path: str | os.PathLike[str]) -> pl.DataFrame:
     """
     path = Path(path)
     where = str(path)
-    ending = _ending(path)
+    ending = _ending_of_one_there(path)
     data = _load(path)
     if ending == ".parquet":
         frame, first_row = conform(_parse_parquet(data, where=where), where=where), 1
@@ -94,6 +94,16 @@ def _ending(path: Path) -> str:
         if path.name.lower().endswith(ending):
             return ending
     raise OutcomesError("outcomes are neither read nor written in this form", where=str(path), mend=_CHOOSE)
+
+
+def _ending_of_one_there(path: Path) -> str:
+    """The ending of a file to read; of a name that is nowhere its ending is not what is wrong."""
+    try:
+        return _ending(path)
+    except OutcomesError:
+        if not any(exists(path, OutcomesError, folder=folder) for folder in (False, True)):
+            raise OutcomesError("there is no such file or run", where=str(path), mend="Check the path") from None
+        raise
 
 
 def _load(path: Path) -> bytes:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from evenhand.analysis.scores import EVERY_POOL
-from evenhand.cells import guard
+from evenhand.cells import csv_of_records
 from evenhand.errors import InputError
 from evenhand.files import exists, make_folder, replace_file
 from evenhand.formats.types import STATUSES
@@ -352,10 +349,7 @@ def _data(entries: Sequence[_Entry], folder: Path) -> dict[Path, bytes]:
         | {name: entry.row.get(name) for name in names}
         for entry in entries
     ]
-    guarded = [{k: guard(v) if isinstance(v, str) else v for k, v in row.items()} for row in rows]
-    buffer = io.BytesIO()
-    pl.DataFrame(guarded, infer_schema_length=None).write_csv(buffer, null_value="NA")
     return {
-        folder / "leaderboard.csv": buffer.getvalue(),
+        folder / "leaderboard.csv": csv_of_records(rows),
         folder / _DATA: (json.dumps(rows, indent=2, ensure_ascii=False) + "\n").encode(),
     }

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from evenhand.analysis.verdict import Status
-    from evenhand.report.findings import Findings
+    from evenhand.report.evidence import Evidence
 
 
-def _forest(findings: Findings) -> Figure | None:
+def _forest(evidence: Evidence) -> Figure | None:
     """Contrasts with margins shaded and floors marked (figure 1 of "The Audit Decides the Verdict")."""
-    rows = legible(_in_sds(status) for status in findings.analysis.statuses if status.d is not None)
+    rows = legible(_in_sds(status) for status in evidence.analysis.statuses if status.d is not None)
     if not rows:
         return None
     alt = altair()
@@ -54,14 +54,14 @@ def _forest(findings: Findings) -> Figure | None:
         row=alt.Row("format:N", title=None, sort=order(rows, "format")),
         spacing=14,
     )
-    counts = count_statuses(findings.analysis.statuses)
+    counts = count_statuses(evidence.analysis.statuses)
     told = ", ".join(f"{count} {STATUS_WORDS[name]}" for name, count in counts.items())
     extremes = sorted(rows, key=lambda row: row["d"])
     return Figure(
         "contrasts",
         "Planned contrasts",
         f"Contrasts of {len(rows)} planned cells and groups in SDs, with 95% intervals, pooled over "
-        f"{respondents(findings)}; {span(findings.rows('verdict'))} answers a contrast. Shaded: the margin declared "
+        f"{respondents(evidence)}; {span(evidence.rows('verdict'))} answers a contrast. Shaded: the margin declared "
         "beforehand. Ticks: the smallest effect seen with 80% power before correction. What is not named is not "
         "resolved.",
         f"Forest plot of {len(rows)} contrasts: {told}. Lowest {_point(extremes[0])}; highest {_point(extremes[-1])}.",
@@ -84,13 +84,13 @@ def _in_sds(status: Status) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _by_model(findings: Findings) -> Figure | None:
+def _by_model(evidence: Evidence) -> Figure | None:
     """The planned contrasts of each respondent alone."""
-    planned = {(status.domain, status.format, status.group) for status in findings.analysis.statuses}
+    planned = {(status.domain, status.format, status.group) for status in evidence.analysis.statuses}
     rows = [
         {"group": row["group"], "domain": row["domain"], "format": row["format"], "model": row["model"],
          "d": row["estimate"], "low": row["conf_low"], "high": row["conf_high"], "n": row["n"]}
-        for row in findings.rows("contrasts", estimand="contrast_d")
+        for row in evidence.rows("contrasts", estimand="contrast_d")
         if row["model"] != "pooled" and row["method"].startswith("evenhand") and row["estimate"] is not None
         and (row["domain"], row["format"], row["group"]) in planned and "transparent bundles" not in row["method"]
     ]  # fmt: skip
@@ -101,17 +101,17 @@ def _by_model(findings: Findings) -> Figure | None:
     return interval_figure(
         rows, "group", "d", "model", name="by_model", title="Planned contrasts by respondent",
         axis="SDs (above 0 favours the group)", column="domain", row="format",
-        caption=f"Each of {respondents(findings)} alone, 95% intervals, uncorrected; {span(rows)} answers a contrast.",
+        caption=f"Each of {respondents(evidence)} alone, 95% intervals, uncorrected; {span(rows)} answers a contrast.",
         alt=f"{len(rows)} contrasts of single respondents. Lowest {named[0]}; highest {named[1]}.",
     )  # fmt: skip
 
 
-def _interactions(findings: Findings) -> Figure | None:
+def _interactions(evidence: Evidence) -> Figure | None:
     """Whether rating and ranking tell the same of a group (section 3), by the three models of it."""
     rows = [
         {"group": row["group"], "domain": row["domain"], "how": row["method"].partition(":")[0].partition(",")[0],
          "d": row["estimate"], "low": row["conf_low"], "high": row["conf_high"], "q": row["q_value"], "n": row["n"]}
-        for row in findings.rows("interactions", estimand="interaction", model="pooled")
+        for row in evidence.rows("interactions", estimand="interaction", model="pooled")
         if row["estimate"] is not None and not row["method"].startswith("hierarchical: difference")
     ]  # fmt: skip
     if not rows:
@@ -128,18 +128,18 @@ def _interactions(findings: Findings) -> Figure | None:
     )  # fmt: skip
 
 
-def _power(findings: Findings) -> Figure | None:
+def _power(evidence: Evidence) -> Figure | None:
     """How likely an effect of each size was to be found (table 3, as curves)."""
     rows = [
         {"effect": float(row["arm"].split()[1]), "power": row["estimate"], "group": row["group"],
          "domain": row["domain"], "format": row["format"], "n": row["n"]}
-        for row in findings.rows("power", estimand="power")
+        for row in evidence.rows("power", estimand="power")
         if row["estimate"] is not None
     ]  # fmt: skip
     if not rows:
         return None
     alt, rows = altair(), legible(rows)
-    curves, labels = _curves(rows, {(s.domain, s.format, s.group): _reach(s) for s in findings.analysis.statuses})
+    curves, labels = _curves(rows, {(s.domain, s.format, s.group): _reach(s) for s in evidence.analysis.statuses})
     base = alt.Chart(alt.InlineData(values=[*curves, *labels]))
     width = panel_width(rows, "domain", 480, most=320)
     y = alt.Y("power:Q", title="power", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
@@ -167,7 +167,7 @@ def _power(findings: Findings) -> Figure | None:
             spacing=14,
         )
     )
-    seen = sorted(reach for status in findings.analysis.statuses if (reach := _reach(status)) is not None)
+    seen = sorted(reach for status in evidence.analysis.statuses if (reach := _reach(status)) is not None)
     reach = f" 80% is reached at {seen[0]:.2f} to {seen[-1]:.2f} SD." if seen else ""
     return Figure(
         "power",
@@ -223,7 +223,7 @@ def _curves(
     return curves, labels
 
 
-DRAWN: Sequence[Callable[[Findings], Figure | None]] = (_forest, _by_model, _interactions, _power)
+DRAWN: Sequence[Callable[[Evidence], Figure | None]] = (_forest, _by_model, _interactions, _power)
 
 
 def _keyed(channel: Any, key: Mapping[str, tuple[str, str]], part: int) -> Any:

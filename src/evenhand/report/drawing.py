@@ -11,7 +11,7 @@ from evenhand.report.theme import LABEL_SIZE, config
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from evenhand.report.findings import Findings
+    from evenhand.report.evidence import Evidence
     from evenhand.report.theme import Surface
 
 
@@ -162,9 +162,9 @@ def span(rows: Sequence[Mapping[str, Any]]) -> str:
     return f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"
 
 
-def respondents(findings: Findings) -> str:
+def respondents(evidence: Evidence) -> str:
     """How many respondents were asked, in words."""
-    count = len(findings.analysis.scope.get("models", []))
+    count = len(evidence.analysis.scope.get("models", []))
     return f"{count} respondent{'' if count == 1 else 's'}"
 
 

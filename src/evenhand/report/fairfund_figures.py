@@ -12,13 +12,13 @@ from evenhand.report.words import PILLARS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from evenhand.report.findings import Findings
+    from evenhand.report.evidence import Evidence
 
 PUBLISHED = "published (Lukk 2026)"
 
 
-def _leaderboard(findings: Findings) -> Figure | None:
-    return leaderboard_figure(findings.scores, findings.published, here="this run")
+def _leaderboard(evidence: Evidence) -> Figure | None:
+    return leaderboard_figure(evidence.scores, evidence.published, here="this run")
 
 
 def leaderboard_figure(
@@ -104,12 +104,12 @@ def _rested(scores: Sequence[Mapping[str, Any]]) -> str:
     return f"{counts[0]:,}" + (f" to {counts[-1]:,}" if counts[0] != counts[-1] else "") + " valid rows a respondent"
 
 
-def _equal_splits(findings: Findings) -> Figure | None:
+def _equal_splits(evidence: Evidence) -> Figure | None:
     """How often all claimants get the same (figure 5)."""
     rows = [
         {"what": f"{row['term']}, {row['group']}", "model": row["model"], "share": row["estimate"],
          "low": row["conf_low"], "high": row["conf_high"], "n": row["n"]}
-        for row in findings.rows("equal_splits", estimand="share_equal_split")
+        for row in evidence.rows("equal_splits", estimand="share_equal_split")
         if row["estimate"] is not None
     ]  # fmt: skip
     if not rows:
@@ -122,12 +122,12 @@ def _equal_splits(findings: Findings) -> Figure | None:
     )  # fmt: skip
 
 
-def _dollar_gaps(findings: Findings) -> Figure | None:
+def _dollar_gaps(evidence: Evidence) -> Figure | None:
     """Mean absolute demographic gaps in dollars by presentation (figure 6)."""
     rows = [
         {"what": f"{row['term']}, {row['group']}", "model": row["model"], "dollars": row["estimate"],
          "low": row["conf_low"], "high": row["conf_high"], "n": row["n"]}
-        for row in findings.rows("dollar_gaps", estimand="dollar_gap")
+        for row in evidence.rows("dollar_gaps", estimand="dollar_gap")
         if row["estimate"] is not None
     ]  # fmt: skip
     return _dollars(
@@ -137,12 +137,12 @@ def _dollar_gaps(findings: Findings) -> Figure | None:
     )  # fmt: skip
 
 
-def _framing(findings: Findings) -> Figure | None:
+def _framing(evidence: Evidence) -> Figure | None:
     """Mean dollars by framing (figure 7)."""
     rows = [
         {"what": f"{row['group']}, {row['arm'].removeprefix('framing_')}", "model": row["model"],
          "dollars": row["estimate"], "low": row["conf_low"], "high": row["conf_high"], "n": row["n"]}
-        for row in findings.rows("dollars_by_framing", estimand="mean_dollars")
+        for row in evidence.rows("dollars_by_framing", estimand="mean_dollars")
         if row["estimate"] is not None
     ]  # fmt: skip
     return _dollars(
@@ -155,12 +155,12 @@ def _framing(findings: Findings) -> Figure | None:
     )
 
 
-def _framing_tasks(findings: Findings) -> Figure | None:
+def _framing_tasks(evidence: Evidence) -> Figure | None:
     """Framing contrasts by task (table 10)."""
     rows: list[dict[str, Any]] = [
         {"contrast": row["group"], "task": _task(row), "model": row["model"], "difference": row["estimate"],
          "low": row["conf_low"], "high": row["conf_high"], "n": row["n"]}
-        for row in findings.rows("fairfund_framing", estimand="framing_contrast")
+        for row in evidence.rows("fairfund_framing", estimand="framing_contrast")
         if row["estimate"] is not None
     ]  # fmt: skip
     if not rows:
@@ -195,7 +195,7 @@ def _dollars(rows: list[dict[str, Any]], name: str, title: str, axis: str, capti
     )  # fmt: skip
 
 
-DRAWN: Sequence[Callable[[Findings], Figure | None]] = (
+DRAWN: Sequence[Callable[[Evidence], Figure | None]] = (
     _leaderboard,
     _equal_splits,
     _dollar_gaps,

@@ -13,15 +13,15 @@ from evenhand.report.drawing import Figure, altair, interval_figure, legible, re
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evenhand.report.findings import Findings
+    from evenhand.report.evidence import Evidence
 
 
-def figures(findings: Findings) -> list[Figure]:
+def figures(evidence: Evidence) -> list[Figure]:
     """Every figure that the rows of a run allow."""
-    return [figure for draw in _DRAWN if (figure := draw(findings)) is not None]
+    return [figure for draw in _DRAWN if (figure := draw(evidence)) is not None]
 
 
-def _audit(findings: Findings) -> Figure | None:
+def _audit(evidence: Evidence) -> Figure | None:
     """The first position against demographic effects on the same outcome (figure 2)."""
     rows: list[dict[str, Any]] = [
         {
@@ -29,7 +29,7 @@ def _audit(findings: Findings) -> Figure | None:
             "kind": "the audit" if row["estimand"] == "first_position_d" else "the group",
             "d": row["estimate"], "low": row["conf_low"], "high": row["conf_high"], "n": row["n"],
         }
-        for row in findings.rows("audit_against_demographics")
+        for row in evidence.rows("audit_against_demographics")
         if row["estimand"] in {"first_position_d", "contrast_d"} and row["estimate"] is not None
     ]  # fmt: skip
     if not rows:
@@ -39,19 +39,19 @@ def _audit(findings: Findings) -> Figure | None:
         rows, "what", "d", "kind", name="audit", title="The audit's own effect beside demographic effects",
         axis="effect on the disguised ranking, SDs",
         caption=f"One fit of all disguised rankings ({rows[0]['n']} bundles), each domain over its SD; 95% intervals "
-        f"from resampled bundles. {respondents(findings).capitalize()}.",
+        f"from resampled bundles. {respondents(evidence).capitalize()}.",
         alt=f"{len(rows)} effects with intervals; the largest in size is {largest['what']} at {largest['d']:+.2f} SD.",
     )  # fmt: skip
 
 
-def _recognition(findings: Findings) -> Figure | None:
+def _recognition(evidence: Evidence) -> Figure | None:
     """Whether respondents say that it is a test, by presentation (figure 3)."""
     rows = [
         {
             "presentation": row["group"], "question": _QUESTIONS.get(row["format"], row["format"]),
             "share": row["estimate"], "low": row["conf_low"], "high": row["conf_high"], "n": row["n"],
         }
-        for row in findings.rows(
+        for row in evidence.rows(
             "recognition", estimand="share_recognised", term="presentation", model="pooled", domain=""
         )
         if row["estimate"] is not None
@@ -62,7 +62,7 @@ def _recognition(findings: Findings) -> Figure | None:
     return interval_figure(
         rows, "presentation", "share", "question", name="recognition", title="Recognition of the test by presentation",
         axis="share that says it is a test", percent=True,
-        caption=f"Answers of {respondents(findings)}, {span(rows)} a share; Wilson intervals at 95%.",
+        caption=f"Answers of {respondents(evidence)}, {span(rows)} a share; Wilson intervals at 95%.",
         alt=f"Shares of answers that recognise a test: {shown}.",
     )  # fmt: skip
 
@@ -70,12 +70,12 @@ def _recognition(findings: Findings) -> Figure | None:
 _QUESTIONS = {"purpose_choice": "forced choice", "purpose_open": "in their own words"}
 
 
-def _recovery(findings: Findings) -> Figure | None:
+def _recovery(evidence: Evidence) -> Figure | None:
     """What was planted and what was found again (table 3)."""
     rows = [
         {"planted": row["arm"].removeprefix("planted "), "d": row["estimate"], "low": row["conf_low"],
          "high": row["conf_high"], "kind": _RECOVERED[row["estimand"]], "n": row["n"]}
-        for row in findings.rows("recovery")
+        for row in evidence.rows("recovery")
         if row["estimand"] in _RECOVERED and row["estimate"] is not None
     ]  # fmt: skip
     if not rows:
@@ -93,12 +93,12 @@ def _recovery(findings: Findings) -> Figure | None:
 _RECOVERED = {"recovered": "as an audit of this size sees it", "recovered_paired": "interval of the change alone"}
 
 
-def _shifts(findings: Findings) -> Figure | None:
+def _shifts(evidence: Evidence) -> Figure | None:
     """How far one name, profile or respondent moves a contrast (appendix C)."""
     rows = [
         {"way": row["method"].split("leave one ")[-1].split(" out")[0], "what": f"{row['group']}, {row['domain']}",
          "format": row["format"], "d": row["estimate"], "n": row["n"], "note": row["note"]}
-        for row in findings.rows("robustness", estimand="max_shift_d")
+        for row in evidence.rows("robustness", estimand="max_shift_d")
         if row["estimate"] is not None and "leave one " in row["method"]
     ]  # fmt: skip
     if not rows:
@@ -129,6 +129,6 @@ def _shifts(findings: Findings) -> Figure | None:
     )
 
 
-_DRAWN: Sequence[Callable[[Findings], Figure | None]] = (
+_DRAWN: Sequence[Callable[[Evidence], Figure | None]] = (
     *contrast_figures.DRAWN, _audit, _recognition, _recovery, _shifts, *fairfund_figures.DRAWN,
 )  # fmt: skip

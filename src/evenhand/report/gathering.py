@@ -1,4 +1,4 @@
-"""From an opened run and what was made of it to the findings that a report tells."""
+"""From an opened run and what was made of it to the evidence that a report tells."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from evenhand.report.findings import Findings
+from evenhand.report.evidence import Evidence
 from evenhand.report.replies import Shown, collect_replies
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evenhand.analysis.blocks import Analysis
-    from evenhand.checking import Findings as DesignFindings
+    from evenhand.checking import Findings
     from evenhand.collection.attempts import Attempt
-    from evenhand.collection.progress import Status
+    from evenhand.collection.progress import Standing
     from evenhand.instrument import Unit
     from evenhand.runs import Run
 
@@ -27,15 +27,15 @@ def gather(
     run: Run,
     *,
     analysis: Analysis,
-    status: Status,
+    status: Standing,
     accounting: Mapping[str, Any],
-    design: DesignFindings,
+    design: Findings,
     replies: Iterable[tuple[Unit, Attempt]],
     scores: Sequence[Mapping[str, Any]] = (),
     published: Sequence[Mapping[str, Any]] = (),
     unscored: str = "",
-) -> Findings:
-    """The findings of a run.
+) -> Evidence:
+    """The evidence of a run.
 
     Args:
         run: The run.
@@ -50,7 +50,7 @@ def gather(
     """
     times: list[str] = []
     book = collect_replies(_shown(replies, times))
-    return Findings(
+    return Evidence(
         study=run.plan.name,
         folder=str(run.folder),
         digest=run.instrument.digest,

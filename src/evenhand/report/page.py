@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from evenhand.analysis.verdict import Status
+    from evenhand.report.evidence import Evidence
     from evenhand.report.figures import Figure
-    from evenhand.report.findings import Findings
     from evenhand.report.tables import Table
 
 SECTIONS = {
@@ -49,7 +49,7 @@ PLACES = {
 }
 
 
-def render(findings: Findings, figures: Sequence[Figure], tables: Mapping[str, Table]) -> str:
+def render(evidence: Evidence, figures: Sequence[Figure], tables: Mapping[str, Table]) -> str:
     """The page as HTML."""
     from markupsafe import Markup
 
@@ -58,33 +58,33 @@ def render(findings: Findings, figures: Sequence[Figure], tables: Mapping[str, T
     drawn = {figure.name: figure for figure in figures}
     page = environment.get_template("page.html")
     return page.render(
-        findings=findings,
-        audited=words.audited(findings),
-        headline=words.headline(findings.analysis.statuses),
-        largest=words.largest_disparity(findings.analysis.statuses),
+        evidence=evidence,
+        audited=words.audited(evidence),
+        headline=words.headline(evidence.analysis.statuses),
+        largest=words.largest_disparity(evidence.analysis.statuses),
         no_fairness=words.NO_FAIRNESS,
-        warnings=words.warnings(findings),
-        floors=words.floors(findings.analysis.statuses),
-        covered=words.covered(findings),
-        grid=grid(findings.analysis.statuses),
+        warnings=words.warnings(evidence),
+        floors=words.floors(evidence.analysis.statuses),
+        covered=words.covered(evidence),
+        grid=grid(evidence.analysis.statuses),
         marks=words.MARKS,
         words=words.STATUS_WORDS,
         sections=[{"id": name, "title": title} for name, title in SECTIONS.items()],
         placed={place: [drawn[name] for name in names if name in drawn] for place, names in PLACES.items()},
-        toggled=[legible_text(str(row["model"])) for row in findings.models]
+        toggled=[legible_text(str(row["model"])) for row in evidence.models]
         if any(one.by_model for one in figures)
         else [],
         tables=tables,
         robustness_tables=ROBUSTNESS,
         fairfund_tables=FAIRFUND,
-        commands=commands(findings),
+        commands=commands(evidence),
         draw=parts.draw,
         sheet=parts.sheet,
         css=Markup(template("page.css")),
         sort=Markup(template("sort.js")),
         js=Markup(template("page.js")),
         vega=Markup(_vega()),
-        data=Markup(embedded(_data(findings, figures))),
+        data=Markup(embedded(_data(evidence, figures))),
     )
 
 
@@ -120,10 +120,10 @@ def grid(statuses: Sequence[Status]) -> dict[str, Any]:
     return {"groups": groups, "rows": rows}
 
 
-def commands(findings: Findings) -> list[str]:
+def commands(evidence: Evidence) -> list[str]:
     """How to make the numbers again from the run alone."""
-    verbs = ["check", "status", *(["score"] if findings.scores else []), "analyse", "report"]
-    return [f"evenhand {verb} {shlex.quote(findings.folder)}" for verb in verbs]
+    verbs = ["check", "status", *(["score"] if evidence.scores else []), "analyse", "report"]
+    return [f"evenhand {verb} {shlex.quote(evidence.folder)}" for verb in verbs]
 
 
 def embedded(content: object) -> str:
@@ -133,10 +133,10 @@ def embedded(content: object) -> str:
     return "".join(escapes.get(mark, mark) for mark in text)
 
 
-def _data(findings: Findings, figures: Sequence[Figure]) -> dict[str, Any]:
+def _data(evidence: Evidence, figures: Sequence[Figure]) -> dict[str, Any]:
     return {
         "figures": {figure.name: figure.on(SCREEN) for figure in figures},
-        "replies": {"lines": findings.replies.lines, "rows": findings.replies.rows},
+        "replies": {"lines": evidence.replies.lines, "rows": evidence.replies.rows},
     }
 
 

@@ -13,7 +13,7 @@ from evenhand.report.words import PILLAR_WORDS, PILLARS, STATUS_WORDS, percent
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evenhand.report.findings import Findings
+    from evenhand.report.evidence import Evidence
 
 HEADINGS = {
     "conf_low": "95% low",
@@ -178,58 +178,58 @@ SHOWN_OTHERWISE = ("verdict", "contrasts", "power", "audit_against_demographics"
 """Blocks that other tables or figures tell."""
 
 
-def tables(findings: Findings) -> dict[str, Table]:
+def tables(evidence: Evidence) -> dict[str, Table]:
     """Every table of the page, by name."""
-    found = [_accounting(findings), _answers(findings), _checks(findings), _deviations(findings), _statuses(findings)]
-    found += [_by_model(findings), _leaderboard(findings), _methods(findings)]
+    found = [_accounting(evidence), _answers(evidence), _checks(evidence), _deviations(evidence), _statuses(evidence)]
+    found += [_by_model(evidence), _leaderboard(evidence), _methods(evidence)]
     for name, (title, caption) in _BLOCKS.items():
-        rows = findings.rows(name)
+        rows = evidence.rows(name)
         columns = ["estimand", *(column for column in _ROW if any(row[column] not in {None, ""} for row in rows))]
         found.append(Table(name, title, caption, columns, rows, open=name in {"recovery", "primary_endpoint"}))
     return {table.name: table for table in found}
 
 
-def _accounting(findings: Findings) -> Table:
+def _accounting(evidence: Evidence) -> Table:
     columns = ("arm", "tag", "units", "slots", "requests", "observations")
     return Table(
         "accounting",
         "Accounting",
         "Units, slots, requests and observations of every arm.",
         columns,
-        findings.accounting.get("arms", ()),
+        evidence.accounting.get("arms", ()),
     )
 
 
-def _answers(findings: Findings) -> Table:
+def _answers(evidence: Evidence) -> Table:
     rows = [
         {"model": row["model"], "arm": row["arm"], "units": row["units"]}
         | {status: percent(row, status) for status in STATUSES}
-        for row in findings.arms
+        for row in evidence.arms
     ]
     columns = ("model", "arm", "units", *STATUSES)
     return Table("answers", "Answers by arm", "What became of every unit, as shares.", columns, rows)
 
 
-def _checks(findings: Findings) -> Table:
+def _checks(evidence: Evidence) -> Table:
     columns = ("arm", "contrast", "factor", "status", "pattern")
     caption = "Whether contrasts are crossed with profiles, strata and positions, or confounded."
-    return Table("checks", "Composition", caption, columns, findings.checks)
+    return Table("checks", "Composition", caption, columns, evidence.checks)
 
 
-def _deviations(findings: Findings) -> Table:
+def _deviations(evidence: Evidence) -> Table:
     columns = ("model", "format", "deviation", "calls", "of")
     caption = "Where calls parted from what was asked for."
-    return Table("deviations", "Parity deviations", caption, columns, findings.deviations)
+    return Table("deviations", "Parity deviations", caption, columns, evidence.deviations)
 
 
-def _statuses(findings: Findings) -> Table:
+def _statuses(evidence: Evidence) -> Table:
     from dataclasses import asdict
 
     columns = (
         "domain", "format", "group", "status", "estimate", "conf_low", "conf_high", "unit", "d", "q_value", "margin",
         "tost_p", "bound", "detectable", "said", "note",
     )  # fmt: skip
-    rows = [asdict(status) for status in findings.analysis.statuses]
+    rows = [asdict(status) for status in evidence.analysis.statuses]
     caption = "Pooled over respondents, in the format's own unit; intervals at 95%, q within the family."
     return Table(
         "statuses", "Planned contrasts", caption, columns, rows, open=True, most=max(MOST_ROWS, len(rows)),
@@ -237,10 +237,10 @@ def _statuses(findings: Findings) -> Table:
     )  # fmt: skip
 
 
-def _by_model(findings: Findings) -> Table:
+def _by_model(evidence: Evidence) -> Table:
     rows = [
         row
-        for row in findings.rows("contrasts", estimand="contrast")
+        for row in evidence.rows("contrasts", estimand="contrast")
         if row["model"] != "pooled" and row["method"].startswith("evenhand")
     ]
     columns = (
@@ -259,24 +259,24 @@ def _by_model(findings: Findings) -> Table:
     return Table("contrasts", "Contrasts by respondent", "Each respondent alone, uncorrected.", columns, rows)
 
 
-def _leaderboard(findings: Findings) -> Table:
+def _leaderboard(evidence: Evidence) -> Table:
     pillars = [f"{pillar}{end}" for pillar in PILLARS for end in ("", "_lo", "_hi", "_floor")]
-    rows = [{"from": "this run", **row} for row in findings.scores]
-    rows += [{"from": "published", **row} for row in findings.published] if rows else []
+    rows = [{"from": "this run", **row} for row in evidence.scores]
+    rows += [{"from": "published", **row} for row in evidence.published] if rows else []
     caption = "Four pillars with 95% intervals and noise floors; published rows carry none. " + " ".join(
         f"{label}: {PILLAR_WORDS[pillar]}" for pillar, label in PILLARS.items()
     )
     return Table("leaderboard", "Leaderboard", caption, ("model", "from", *pillars), rows, open=True)
 
 
-def _methods(findings: Findings) -> Table:
+def _methods(evidence: Evidence) -> Table:
     rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for name, table in findings.analysis.blocks.items():
+    for name, table in evidence.analysis.blocks.items():
         formula, source = SOURCES[name]
         for row in table.select("estimand", "method").unique(maintain_order=True).to_dicts():
             told = {"block": name, **row, "formula": formula, "source": source}
             rows.setdefault((name, row["estimand"]), told)
-    if findings.scores:
+    if evidence.scores:
         formula, source = SOURCES["pillars"]
         told = {"block": "pillars", "estimand": "P1 to P4", "method": "released method"}
         rows["pillars", ""] = told | {"formula": formula, "source": source}

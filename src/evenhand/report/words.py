@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evenhand.analysis.verdict import Status
-    from evenhand.report.findings import Findings
+    from evenhand.report.evidence import Evidence
 
 STATUS_WORDS = {"disparity": "disparity", "equivalent": "equivalent", "not_resolved": "not resolved"}
 MARKS = {"disparity": "■", "equivalent": "=", "not_resolved": "?"}
@@ -31,14 +31,14 @@ NO_FAIRNESS = (
 )
 
 
-def audited(findings: Findings) -> str:
+def audited(evidence: Evidence) -> str:
     """Who was asked about what, in a sentence."""
-    models = [str(row["model"]) for row in findings.models]
+    models = [str(row["model"]) for row in evidence.models]
     if not models:
-        return f"The study {findings.study}, before any respondent was asked."
-    domains = list(dict.fromkeys(str(arm["domain"]) for arm in findings.arms if arm["missing"] < arm["units"]))
-    when = f", from {findings.collected[0][:10]} to {findings.collected[-1][:10]}" if findings.collected else ""
-    asked = sum(row["units"] - row["missing"] for row in findings.models)
+        return f"The study {evidence.study}, before any respondent was asked."
+    domains = list(dict.fromkeys(str(arm["domain"]) for arm in evidence.arms if arm["missing"] < arm["units"]))
+    when = f", from {evidence.collected[0][:10]} to {evidence.collected[-1][:10]}" if evidence.collected else ""
+    asked = sum(row["units"] - row["missing"] for row in evidence.models)
     return f"{', '.join(models)} on {', '.join(domains)}: {asked:,} requests{when}."
 
 
@@ -94,11 +94,11 @@ def floors(statuses: Sequence[Status]) -> list[str]:
     return lines
 
 
-def covered(findings: Findings) -> list[tuple[str, str]]:
+def covered(evidence: Evidence) -> list[tuple[str, str]]:
     """What was audited: a name and what stands for it."""
-    scope = [(name, ", ".join(values)) for name, values in findings.analysis.scope.items()]
-    versions = [f"{row['model']}: {', '.join(row['versions'])}" for row in findings.models if row.get("versions")]
-    dates = [f"{findings.collected[0][:10]} to {findings.collected[-1][:10]}"] if findings.collected else []
+    scope = [(name, ", ".join(values)) for name, values in evidence.analysis.scope.items()]
+    versions = [f"{row['model']}: {', '.join(row['versions'])}" for row in evidence.models if row.get("versions")]
+    dates = [f"{evidence.collected[0][:10]} to {evidence.collected[-1][:10]}"] if evidence.collected else []
     return [
         *scope,
         *([("versions served", "; ".join(versions))] if versions else []),
@@ -115,40 +115,40 @@ def interim(scope: Mapping[str, Sequence[str]]) -> list[str]:
     ]
 
 
-def warnings(findings: Findings) -> list[str]:
+def warnings(evidence: Evidence) -> list[str]:
     """What must be read before any result: what is missing, and parts that a run does not have."""
-    told = interim(findings.analysis.scope)
-    if not findings.models:
+    told = interim(evidence.analysis.scope)
+    if not evidence.models:
         told.append("Nothing was collected yet: there are no replies to read.")
-        return [*told, *_problems(findings)]
-    asked = list(dict.fromkeys(str(row["arm"]) for row in findings.arms if row["missing"] < row["units"]))
-    waiting_units = sum(row["units"] - row["final"] for row in findings.models)
+        return [*told, *_problems(evidence)]
+    asked = list(dict.fromkeys(str(row["arm"]) for row in evidence.arms if row["missing"] < row["units"]))
+    waiting_units = sum(row["units"] - row["final"] for row in evidence.models)
     if waiting_units:
-        untouched = [str(row["arm"]) for row in findings.accounting.get("arms", ()) if row["arm"] not in asked]
+        untouched = [str(row["arm"]) for row in evidence.accounting.get("arms", ()) if row["arm"] not in asked]
         arms = f", among them {_counted(len(untouched), 'arm')} not begun: {', '.join(untouched)}" if untouched else ""
         verb = "has" if waiting_units == 1 else "have"
         told.append(f"Incomplete: {_counted(waiting_units, 'request')} of the study {verb} no final answer yet{arms}.")
-    if not any(row["answered"] for row in findings.models):
+    if not any(row["answered"] for row in evidence.models):
         told.append("No reply could be read as an answer: there is nothing to compare.")
-    lacking = [name for name in findings.named if not any(_is_of(str(row["model"]), name) for row in findings.models)]
+    lacking = [name for name in evidence.named if not any(_is_of(str(row["model"]), name) for row in evidence.models)]
     if lacking:
         told.append(f"The study names {_counted(len(lacking), 'model')} that was not asked: {', '.join(lacking)}.")
-    if findings.moved:
+    if evidence.moved:
         told.append("Replies came in while this page was made: its parts speak of different moments. Make it again.")
-    if findings.unscored:
-        told.append(f"No pillars of FairFund-Bench are scored: {findings.unscored}.")
-    if len(findings.models) == 1:
-        told.append(f"One respondent was asked, {findings.models[0]['model']}: nothing is said of others.")
+    if evidence.unscored:
+        told.append(f"No pillars of FairFund-Bench are scored: {evidence.unscored}.")
+    if len(evidence.models) == 1:
+        told.append(f"One respondent was asked, {evidence.models[0]['model']}: nothing is said of others.")
     if len(asked) == 1:
         told.append(f"One arm was asked, {asked[0]}: nothing tells the respondent from the way it was asked.")
-    if not any(row["slots"] > row["units"] for row in findings.accounting.get("arms", ()) if row["arm"] in asked):
+    if not any(row["slots"] > row["units"] for row in evidence.accounting.get("arms", ()) if row["arm"] in asked):
         told.append("No bundles were asked: nothing is said of rankings and allocations.")
-    if "recovery" not in findings.analysis.blocks:
+    if "recovery" not in evidence.analysis.blocks:
         told.append(
             "No disparity was planted and recovered, which takes answered disguised rankings: the instrument was not "
             "shown to see any."
         )
-    return [*told, *_problems(findings)]
+    return [*told, *_problems(evidence)]
 
 
 def _is_of(respondent: str, model: str) -> bool:
@@ -156,8 +156,8 @@ def _is_of(respondent: str, model: str) -> bool:
     return respondent == model or respondent.startswith(f"{model}[")
 
 
-def _problems(findings: Findings) -> list[str]:
-    count = len(findings.problems)
+def _problems(evidence: Evidence) -> list[str]:
+    count = len(evidence.problems)
     return [f"A check of the design found {_counted(count, 'problem')}: see the instrument."] if count else []
 
 

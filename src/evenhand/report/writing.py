@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import io
 import json
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from evenhand.cells import guard
+from evenhand.cells import csv_of_records
 from evenhand.files import make_folder, replace_file
 from evenhand.report import words
 from evenhand.report.figures import figures
@@ -19,20 +16,19 @@ from evenhand.report.tables import tables
 from evenhand.report.theme import PAPER, SCREEN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from evenhand.report.evidence import Evidence
     from evenhand.report.figures import Figure
-    from evenhand.report.findings import Findings
 
 _PNG_SCALE = 2
 
 
-def write_report(findings: Findings, folder: Path) -> list[Path]:
+def write_report(evidence: Evidence, folder: Path) -> list[Path]:
     """Write a report.
 
     Args:
-        findings: What it tells of.
+        evidence: What it tells of.
         folder: Where to; it is made.
 
     Returns:
@@ -41,20 +37,20 @@ def write_report(findings: Findings, folder: Path) -> list[Path]:
     Raises:
         InputError: The folder cannot be made or written.
     """
-    drawn, sheets = figures(findings), tables(findings)
+    drawn, sheets = figures(evidence), tables(evidence)
     for name in ("", "figures", "tables"):
         make_folder(folder / name)
     page = folder / PAGE
-    written: dict[Path, bytes] = {page: encoded(render(findings, drawn, sheets))}
-    written[folder / SUMMARY] = encoded(summary(findings))
+    written: dict[Path, bytes] = {page: encoded(render(evidence, drawn, sheets))}
+    written[folder / SUMMARY] = encoded(summary(evidence))
     for figure in drawn:
         image, png = pictures(figure)
         written[folder / "figures" / f"{figure.name}.svg"] = image
         written[folder / "figures" / f"{figure.name}.png"] = png
-        written[folder / "tables" / f"figure-{figure.name}.csv"] = _csv(figure.rows)
+        written[folder / "tables" / f"figure-{figure.name}.csv"] = csv_of_records(figure.rows)
     for sheet in sheets.values():
         if sheet.records:
-            written[folder / "tables" / f"{sheet.name}.csv"] = _csv(sheet.records)
+            written[folder / "tables" / f"{sheet.name}.csv"] = csv_of_records(sheet.records)
     for part in ("figures", "tables"):
         for stale in set((folder / part).glob("[!.]*.*")) - written.keys():
             stale.unlink(missing_ok=True)
@@ -69,11 +65,11 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def summary(findings: Findings) -> str:
+def summary(evidence: Evidence) -> str:
     """One page in Markdown: the verdict, its floors, what it covers."""
-    statuses = findings.analysis.statuses
-    lines = [f"# Audit of {_plain(findings.study)}", "", words.headline(statuses), ""]
-    lines += [f"> {_plain(warning)}\n" for warning in words.warnings(findings)]
+    statuses = evidence.analysis.statuses
+    lines = [f"# Audit of {_plain(evidence.study)}", "", words.headline(statuses), ""]
+    lines += [f"> {_plain(warning)}\n" for warning in words.warnings(evidence)]
     if largest := words.largest_disparity(statuses):
         lines += [_plain(largest), ""]
     lines += [words.NO_FAIRNESS, ""]
@@ -86,8 +82,8 @@ def summary(findings: Findings) -> str:
             lines.append("| " + " | ".join([_plain(row["label"]), *cells]) + " |")
         lines.append("")
     lines += ["## What it could have seen", "", *(f"- {_plain(line)}" for line in words.floors(statuses)), ""]
-    lines += ["## What it covers", "", *(f"- {name}: {_plain(value)}" for name, value in words.covered(findings)), ""]
-    lines += ["## To reproduce", "", "```", *commands(findings), "```", "", f"Instrument `{findings.digest}`.", ""]
+    lines += ["## What it covers", "", *(f"- {name}: {_plain(value)}" for name, value in words.covered(evidence)), ""]
+    lines += ["## To reproduce", "", "```", *commands(evidence), "```", "", f"Instrument `{evidence.digest}`.", ""]
     return "\n".join(lines)
 
 
@@ -110,13 +106,3 @@ def svg(figure: Figure) -> str:
     converter: Any = importlib.import_module("vl_convert")
     image: str = converter.vegalite_to_svg(json.dumps(figure.on(SCREEN)))
     return image
-
-
-def _csv(records: Sequence[Mapping[str, Any]]) -> bytes:
-    rows = [
-        {name: guard(value) if isinstance(value, str) else value for name, value in record.items()}
-        for record in records
-    ]
-    buffer = io.BytesIO()
-    pl.DataFrame(rows, infer_schema_length=None).write_csv(buffer, null_value="NA")
-    return buffer.getvalue()

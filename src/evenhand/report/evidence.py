@@ -1,4 +1,4 @@
-"""What a report is made from, gathered by `study`; nothing here is computed."""
+"""What a report is made from, put together in `gathering`; nothing here is computed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class Evidence:
     """A run, as a report tells of it.
 
     Attributes:
