@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from evenhand.analysis.blocks import Analysis
     from evenhand.analysis.scores import Scores
-    from evenhand.collection.progress import Standing
+    from evenhand.collection.progress import RunStatus
     from evenhand.plan import Plan
     from evenhand.report.board import Source
     from evenhand.runs import Run
@@ -269,17 +269,17 @@ def view(folder: Path, *, port: int = 0, prices: Path | None = None, shortest: f
         yield address
 
 
-def look(run: Run, *, prices: Path | None = None) -> tuple[Standing, dict[str, datetime]]:
+def look(run: Run, *, prices: Path | None = None) -> tuple[RunStatus, dict[str, datetime]]:
     """How far a run is that another process may be collecting, and when each respondent was last heard.
 
     Nothing is written into the run, not even what an ordinary reader of the ledger leaves there.
     """
     from evenhand.collection.costs import read_prices
     from evenhand.collection.ledger_file import onlooking
-    from evenhand.collection.progress import Standing, last_heard, summarise
+    from evenhand.collection.progress import RunStatus, last_heard, summarise
 
     if not run.ledger.exists():
-        return Standing(), {}
+        return RunStatus(), {}
     table = read_prices(prices, folder=run.folder)
     with onlooking(run.ledger, digest=run.instrument.digest) as ledger:
         return summarise(

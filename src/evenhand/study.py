@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evenhand.collection.asker import Conduct
     from evenhand.collection.attempts import Attempt
     from evenhand.collection.models import Respondent
-    from evenhand.collection.progress import Standing
+    from evenhand.collection.progress import RunStatus
     from evenhand.collection.runner import Progress
     from evenhand.instrument import Instrument, Unit
     from evenhand.plan import Plan
@@ -220,14 +220,14 @@ class Part:
         return instrument.select(self.arms).units[: self.limit][own - 1 :: of]
 
 
-def status(run: Run, *, part: Part | None = None, prices: Path | None = None) -> Standing:
+def status(run: Run, *, part: Part | None = None, prices: Path | None = None) -> RunStatus:
     """What became of the units, from the ledger; empty before a collection."""
     from evenhand.collection.costs import read_prices
     from evenhand.collection.ledger_file import open_ledger
-    from evenhand.collection.progress import Standing, summarise
+    from evenhand.collection.progress import RunStatus, summarise
 
     if not run.ledger.exists():
-        return Standing()
+        return RunStatus()
     with open_ledger(run.ledger, digest=run.instrument.digest) as ledger:
         return summarise(
             (part or Part()).of(run.instrument),

@@ -23,6 +23,7 @@ from evenhand.errors import CollectionError, InputError, RunError
 from evenhand.plan import load_plan
 
 SCRIPTS = {}
+CLOSED = []
 
 
 class ScriptedAPI(ModelAPI):
@@ -31,6 +32,10 @@ class ScriptedAPI(ModelAPI):
     def __init__(self, model_name, base_url=None, api_key=None, config=None, **model_args):
         super().__init__(model_name, base_url, api_key, [], config)
         self.asked = Counter()
+
+    async def aclose(self):
+        CLOSED.append(self.model_name)
+        raise OSError("the client hangs")
 
     async def generate(self, input, tools, tool_choice, config):
         prompt = input[-1].text
@@ -200,6 +205,15 @@ def test_what_no_request_will_pass_stops_at_once_with_the_cause(collect, rows, s
         collect(Respondent("scripted/down"))
     assert caught.value.exit_code == 3
     assert len(rows()) <= 5
+
+
+def test_clients_are_closed_however_a_collection_ends(collect):
+    CLOSED.clear()
+    SCRIPTS.update(up=lambda prompt, times, config: "4", down=lambda prompt, times, config: Status(401, "bad key"))
+    assert collect(Respondent("scripted/up")).counts["scripted/up"] == {"answered": 30}
+    with pytest.raises(CollectionError, match="bad key"):
+        collect(Respondent("scripted/down"))
+    assert CLOSED == ["up", "down"]
 
 
 def test_three_units_rejected_alike_stop_and_scattered_ones_do_not(collect, rows):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from evenhand.analysis.scores import Scores
     from evenhand.collection.attempts import Attempt
-    from evenhand.collection.progress import Standing
+    from evenhand.collection.progress import RunStatus
     from evenhand.instrument import Unit
 
 PILLARS = ("p1", "p2", "p3", "p4")
@@ -71,7 +71,7 @@ def dollars(amount: float | None) -> str:
     return "no price" if amount is None else f"${amount:,.4f}"
 
 
-def print_served(status: Standing) -> None:
+def print_served(status: RunStatus) -> None:
     """Who answered, and where calls parted from what was asked for."""
     console = out()
     for row in status.models:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RunStatus:
     """How far a run is.
 
     Attributes:
@@ -45,7 +45,7 @@ class Standing:
     refusals: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
 
-def summarise(units: Sequence[Unit], ledger: Ledger, *, epochs: int, settings: Settings, prices: Prices) -> Standing:
+def summarise(units: Sequence[Unit], ledger: Ledger, *, epochs: int, settings: Settings, prices: Prices) -> RunStatus:
     """How far a run is, in units times epochs.
 
     Args:
@@ -58,7 +58,7 @@ def summarise(units: Sequence[Unit], ledger: Ledger, *, epochs: int, settings: S
     costs = spent(ledger, prices)
     formats = {unit.key: unit.format for unit in units}
     kinds = {unit.arm: {"domain": unit.domain, "format": unit.format} for unit in units}
-    status = Standing(refusals=refusal_rows(ledger))
+    status = RunStatus(refusals=refusal_rows(ledger))
     for respondent in ledger.respondents():
         counts, final = _count(units, ledger, respondent, max(epochs, ledger.epochs(respondent)), settings)
         tokens_in, tokens_out = ledger.tokens(respondent)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections import Counter
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -199,9 +199,15 @@ def _report_stopped(askers: Sequence[Asker], purse: Purse) -> None:
 
 
 async def _collect_all(work: list[tuple[Unit, int]], askers: Sequence[Asker], progress: Progress) -> None:
-    async with asyncio.TaskGroup() as group:
+    try:
+        async with asyncio.TaskGroup() as group:
+            for asker in askers:
+                group.create_task(_collect_one(work, asker, progress))
+    finally:
         for asker in askers:
-            group.create_task(_collect_one(work, asker, progress))
+            # Every answer is kept by now: a client that cannot be closed takes nothing away.
+            with suppress(Exception):
+                await asker.model.api.aclose()
 
 
 async def _collect_one(work: list[tuple[Unit, int]], asker: Asker, progress: Progress) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evenhand.analysis.blocks import Analysis
     from evenhand.checking import Findings
     from evenhand.collection.attempts import Attempt
-    from evenhand.collection.progress import Standing
+    from evenhand.collection.progress import RunStatus
     from evenhand.instrument import Unit
     from evenhand.runs import Run
 
@@ -27,7 +27,7 @@ def gather(
     run: Run,
     *,
     analysis: Analysis,
-    status: Standing,
+    status: RunStatus,
     accounting: Mapping[str, Any],
     design: Findings,
     replies: Iterable[tuple[Unit, Attempt]],

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evenhand.collection.progress import Standing
+    from evenhand.collection.progress import RunStatus
     from evenhand.runs import Run
 
 NOT_FOR_DECISIONS = (
@@ -92,7 +92,7 @@ def mark(folder: Path) -> Hashable:
     return tuple(_stand(folder / name) for name in (LEDGER, f"{LEDGER}-wal", f"{REPORT}/{PAGE}"))
 
 
-def told_progress(run: Run, status: Standing, heard: Mapping[str, datetime]) -> dict[str, Any]:
+def told_progress(run: Run, status: RunStatus, heard: Mapping[str, datetime]) -> dict[str, Any]:
     """How far a run is, as the page shows it.
 
     Args:
