@@ -52,6 +52,21 @@ def test_floors_are_those_of_the_statuses(planted):
         assert ("the margin is 0.5" if format == "rate" else "no margin was declared") in line
 
 
+@pytest.mark.parametrize(
+    ("collected", "said", "covers"),
+    [
+        (("2026-11-30T10:00:00Z", "2026-11-30T11:00:00Z"), ", on 2026-11-30.", ("collected", "2026-11-30")),
+        (("2026-11-29T23:00:00Z", "2026-11-30T01:00:00Z"), ", from 2026-11-29 to 2026-11-30.",
+         ("collected", "2026-11-29 to 2026-11-30")),
+        ((), " requests.", None),
+    ],
+)  # fmt: skip
+def test_the_days_of_collection_are_told(planted, collected, said, covers):
+    told = dataclasses.replace(planted, collected=collected)
+    assert words.audited(told).endswith(said)
+    assert [line for line in words.covered(told) if line[0] == "collected"] == ([covers] if covers else [])
+
+
 def test_the_grid_has_each_status_in_its_place(planted):
     table = grid(planted.analysis.statuses)
     for status in planted.analysis.statuses:

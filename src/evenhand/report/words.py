@@ -37,9 +37,15 @@ def audited(evidence: Evidence) -> str:
     if not models:
         return f"The study {evidence.study}, before any respondent was asked."
     domains = list(dict.fromkeys(str(arm["domain"]) for arm in evidence.arms if arm["missing"] < arm["units"]))
-    when = f", from {evidence.collected[0][:10]} to {evidence.collected[-1][:10]}" if evidence.collected else ""
+    dates = _dates(evidence)
+    when = f", {'on' if len(dates) == 1 else 'from'} {' to '.join(dates)}" if dates else ""
     asked = sum(row["units"] - row["missing"] for row in evidence.models)
     return f"{', '.join(models)} on {', '.join(domains)}: {asked:,} requests{when}."
+
+
+def _dates(evidence: Evidence) -> list[str]:
+    """The day of the first and of the last request; one where they are the same."""
+    return list(dict.fromkeys(time[:10] for time in evidence.collected))
 
 
 def headline(statuses: Sequence[Status]) -> str:
@@ -98,11 +104,10 @@ def covered(evidence: Evidence) -> list[tuple[str, str]]:
     """What was audited: a name and what stands for it."""
     scope = [(name, ", ".join(values)) for name, values in evidence.analysis.scope.items()]
     versions = [f"{row['model']}: {', '.join(row['versions'])}" for row in evidence.models if row.get("versions")]
-    dates = [f"{evidence.collected[0][:10]} to {evidence.collected[-1][:10]}"] if evidence.collected else []
     return [
         *scope,
         *([("versions served", "; ".join(versions))] if versions else []),
-        *([("collected", dates[0])] if dates else []),
+        *([("collected", " to ".join(dates))] if (dates := _dates(evidence)) else []),
     ]
 
 
