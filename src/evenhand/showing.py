@@ -41,7 +41,7 @@ def report(
         What was found, and the files, the page first.
 
     Raises:
-        InputError: The run is a copy that cannot be written.
+        InputError: The run is a copy that cannot be written, or has outcomes and no ledger.
     """
     from evenhand.analysis.blocks import Analysis
     from evenhand.checking import check_design
@@ -50,11 +50,12 @@ def report(
     from evenhand.outcomes.doors import read_outcomes
     from evenhand.report.gathering import gather
     from evenhand.report.live import mark
+    from evenhand.report.places import REPORT
     from evenhand.report.writing import write_report
 
     if not run.writable:
         raise InputError("the run cannot be written", where=str(run.folder), mend="Copy it, and report on the copy")
-    make_folder(run.folder / "report")
+    make_folder(run.folder / REPORT)
     # Before a collection the page tells of the instrument alone.
     begun = run.ledger.exists()
     if not begun and run.outcomes.exists():
@@ -72,14 +73,14 @@ def report(
         analysis, _ = study.analyse(run.folder, processes=processes, fresh=fresh, progress=answered)
     if progress is not None:
         progress("Writing the page")
-    models = study.status(run)
-    scored = _pillar_rows(read_outcomes(run.outcomes)) if begun else None
-    scores, unscored = _score(scored) if scored is not None and scored.height else (None, "")
+    status = study.status(run)
+    pillar_rows = _pillar_rows(read_outcomes(run.outcomes)) if begun else None
+    scores, unscored = _score(pillar_rows) if pillar_rows is not None and pillar_rows.height else (None, "")
     evidence = gather(
         run,
         analysis=analysis,
-        status=models,
-        accounting=study.account(_as_asked(run), run.instrument, models=len(models.models)),
+        status=status,
+        accounting=study.account(_as_asked(run), run.instrument, models=len(status.models)),
         design=check_design(run.plan, run.instrument),
         replies=study.replies(run) if begun else (),
         scores=scores.rows.to_dicts() if scores else [],
@@ -87,7 +88,7 @@ def report(
         unscored=unscored,
     )
     evidence = replace(evidence, moved=mark(run.folder) != moment)
-    return analysis, write_report(evidence, run.folder / "report")
+    return analysis, write_report(evidence, run.folder / REPORT)
 
 
 def _as_asked(run: Run) -> Plan:

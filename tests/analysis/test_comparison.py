@@ -196,9 +196,10 @@ def test_headline_and_statuses_agree_with_the_rows():
         Setting(margins={"rate": 4.0}),
     )
     counts = {name: sum(c.status == name for c in found.changes) for name in ("changed", "equivalent", "not_resolved")}
+    are = {name: f"{count} {'is' if count == 1 else 'are'}" for name, count in counts.items()}
     assert found.headline == (
-        f"Of 8 planned contrasts on 336 shared slots, {counts['changed']} changed, {counts['equivalent']} are bounded "
-        f"inside the margin declared beforehand, and {counts['not_resolved']} are not resolved."
+        f"Of 8 planned contrasts on 336 shared slots, {counts['changed']} changed, {are['equivalent']} bounded inside the "
+        f"margin, and {are['not_resolved']} not resolved."
     )
     for change in found.changes:
         wanted = {"domain": change.domain, "format": change.format, "group": change.group, "model": "pooled"}

@@ -108,7 +108,7 @@ def test_no_effect_is_equivalent_where_a_margin_was_declared_and_never_without(s
     rate = found["rate", "Black"]
     assert rate.status == "equivalent"
     assert rate.bound < 0.5
-    assert rate.said == f"bounded at {rate.bound:.3f} rating points, inside the margin of 0.5 declared beforehand"
+    assert rate.said == f"bounded at {rate.bound:.3f} rating points, inside the margin of 0.5"
     others = [status for key, status in found.items() if key[0] != "rate"]
     assert {status.status for status in others} == {"not_resolved"}
     assert all(f"effects of {status.detectable:.3f}" in status.said for status in others)

@@ -76,7 +76,8 @@ def test_it_opens_without_a_network_or_a_fault(page, report):
 
 def test_tables_sort_by_number_and_by_text(page):
     head = page.locator("#table-statuses thead button", has_text="estimate")
-    values = "rows => rows.map(row => Number(row.cells[4].dataset.value))"
+    place = page.eval_on_selector("#table-statuses th[data-column=estimate]", "head => head.cellIndex")
+    values = f"rows => rows.map(row => Number(row.cells[{place}].dataset.value))"
     head.click()
     up = page.eval_on_selector_all("#table-statuses tbody tr", values)
     assert up == sorted(up)
@@ -116,6 +117,9 @@ def test_it_is_read_by_day_and_by_night(page):
     assert night[1] != day[1]
     page.emulate_media(media="print")
     assert (page.evaluate(paper), page.evaluate(ink)) == day
+    # On paper a closed table says in which file it is.
+    after = "document.querySelector('#table-accounting').closest('details').querySelector('summary')"
+    assert "tables/accounting.csv" in page.evaluate(f"getComputedStyle({after}, '::after').content")
     page.emulate_media(media="screen")
     assert page.locator("#mode").get_attribute("aria-pressed") == "true"
     assert page.noted == []
@@ -157,10 +161,11 @@ def test_respondents_are_left_out_of_figures(page):
     assert page.noted == []
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_axe_finds_no_serious_fault(page, dark):
+@pytest.mark.parametrize(("dark", "width"), [(False, 1200), (True, 1200), (False, 380)])
+def test_axe_finds_no_serious_fault(page, dark, width):
     from axe_playwright_python.sync_playwright import Axe
 
+    page.set_viewport_size({"width": width, "height": 900})
     if dark:
         page.click("#mode")
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")

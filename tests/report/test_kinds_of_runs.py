@@ -1,6 +1,7 @@
 """The page of runs that lack something: each says what."""
 
 import html
+import json
 import re
 import shutil
 
@@ -95,6 +96,15 @@ def test_a_run_in_the_middle(reported):
     _, told = reported("one", "sim/null", study.Part(limit=50))
     assert "Interim: 70 of 120 slots" in told
     assert "Incomplete: 70 requests of the study have no final answer yet." in told
+
+
+def test_the_command_says_that_a_run_is_in_the_middle(built, tmp_path, evenhand):
+    shutil.copytree(built / "one", tmp_path / "one")
+    assert evenhand("run", tmp_path / "one", "--model", "sim/null", "--limit", "50")[0] == 0
+    _, out, _ = evenhand("report", tmp_path / "one")
+    assert "Interim: 70 of 120 slots" in " ".join(out.split())
+    _, out, _ = evenhand("report", tmp_path / "one", "--json")
+    assert json.loads(out)["warnings"][0].startswith("Interim: ")
 
 
 def test_probes_alone(reported):

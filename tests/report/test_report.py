@@ -14,11 +14,15 @@ from evenhand.analysis.blocks import BLOCKS
 from evenhand.analysis.simulation import World
 from evenhand.report import words
 from evenhand.report.drawing import legible_text
+from evenhand.report.embedding import embedded
 from evenhand.report.figures import figures
-from evenhand.report.page import PLACES, SECTIONS, embedded, grid, render
+from evenhand.report.page import SECTIONS, grid, render, template
 from evenhand.report.replies import LONGEST, ReplyBook, collect_replies
 from evenhand.report.sources import SOURCES
-from evenhand.report.tables import FAIRFUND, MOST_ROWS, ROBUSTNESS, SHOWN_OTHERWISE, cell, tables
+from evenhand.report.statuses import LOOKS
+from evenhand.report.table import COLUMNS, MOST_ROWS, SHARE, Table, cell
+from evenhand.report.tables import FAIRFUND, ROBUSTNESS, tables
+from evenhand.report.theme import KEY
 from evenhand.report.writing import PAGE, SUMMARY, summary, write_report
 
 
@@ -30,9 +34,27 @@ def planted():
 def test_the_headline_counts_the_rows(planted):
     statuses = planted.analysis.statuses
     counts = [sum(s.status == name for s in statuses) for name in ("disparity", "equivalent", "not_resolved")]
-    assert [int(n) for n in re.findall(r"\d+", words.headline(statuses))] == [len(statuses), *counts]
+    said = words.headline(statuses, planted.respondents)
+    assert [int(n) for n in re.findall(r"\d+", said)] == [len(statuses), 2, *counts]
     assert counts[0] > 0
-    assert words.headline([]) == "No planned contrast can be read from these answers."
+    assert sum(words.count_statuses(statuses).values()) == len(statuses)
+    assert words.headline([], []) == "No planned contrast can be read from these answers."
+    assert "pooled" not in words.headline(statuses, ["alone"])
+    assert "speaks for no single respondent" in words.cautions(["m1", "m2"])
+    assert words.cautions(["alone"]) == words.NO_FAIRNESS
+
+
+def test_each_status_is_told_everywhere_or_nowhere(planted):
+    style = template("page.css")
+    for name, look in LOOKS.items():
+        assert f"td.{name} {{" in style
+        assert KEY[look.word] == (look.colour, look.shape)
+        assert look.told(1) != look.told(2)
+    assert len({(look.mark, look.shape, look.colour) for look in LOOKS.values()}) == len(LOOKS)
+    new = dataclasses.replace(planted.analysis.statuses[0], status="new")
+    for tell in (lambda: words.headline([new], []), lambda: grid([new])):
+        with pytest.raises(KeyError, match="new"):
+            tell()
 
 
 def test_the_largest_disparity_is_the_largest(planted):
@@ -50,6 +72,14 @@ def test_floors_are_those_of_the_statuses(planted):
         assert f"{min(s.detectable for s in own):.3f}" in line
         assert f"{max(s.detectable for s in own):.3f}" in line
         assert ("the margin is 0.5" if format == "rate" else "no margin was declared") in line
+        hard = sum(s.margin is not None and s.detectable > s.margin for s in own)
+        assert ("that is more than the margin" in line) == bool(hard)
+
+
+def test_a_floor_above_the_margin_is_said(planted):
+    [one, *_] = [s for s in planted.analysis.statuses if s.format == "rate"]
+    tight = dataclasses.replace(one, margin=one.detectable / 2)
+    assert "In 1 contrast that is more than the margin." in words.floors([tight])[0]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +88,7 @@ def test_floors_are_those_of_the_statuses(planted):
         (("2026-11-30T10:00:00Z", "2026-11-30T11:00:00Z"), ", on 2026-11-30.", ("collected", "2026-11-30")),
         (("2026-11-29T23:00:00Z", "2026-11-30T01:00:00Z"), ", from 2026-11-29 to 2026-11-30.",
          ("collected", "2026-11-29 to 2026-11-30")),
-        ((), " requests.", None),
+        ((), " units asked.", None),
     ],
 )  # fmt: skip
 def test_the_days_of_collection_are_told(planted, collected, said, covers):
@@ -72,8 +102,8 @@ def test_the_grid_has_each_status_in_its_place(planted):
     for status in planted.analysis.statuses:
         [row] = [row for row in table["rows"] if row["label"] == f"{status.domain}, {status.format}"]
         cell = row["cells"][table["groups"].index(status.group)]
-        assert (cell["status"], cell["said"]) == (status.status, status.said)
-        assert cell["mark"] == words.MARKS[status.status]
+        assert (cell["look"].name, cell["said"]) == (status.status, status.said)
+        assert planted.analysis.statuses[cell["number"] - 1] is status
 
 
 def test_figures_are_drawn_from_rows_and_described_from_them(planted):
@@ -90,22 +120,84 @@ def test_figures_are_drawn_from_rows_and_described_from_them(planted):
 
 
 def test_every_block_and_every_figure_has_its_place(planted):
-    shown = {*tables(planted), *SHOWN_OTHERWISE}
+    # These are told by other tables and figures.
+    otherwise = {"verdict", "contrasts", "power", "audit_against_demographics"}
+    shown = {*tables(planted), *otherwise}
     assert set(BLOCKS) <= shown
     assert set(SOURCES) == {*BLOCKS, "pillars"}
-    placed = {name for names in PLACES.values() for name in names}
-    assert {figure.name for figure in figures(planted)} <= placed
+    assert {figure.section for figure in figures(planted)} <= set(SECTIONS)
     listed = {*ROBUSTNESS, *FAIRFUND, "recovery", "primary_endpoint"}
-    assert set(BLOCKS) - listed == set(SHOWN_OTHERWISE)
+    assert set(BLOCKS) - listed == otherwise
 
 
 def test_a_table_says_what_it_leaves_out(planted):
     whole = tables(planted)["statuses"]
     assert len(whole.records) <= MOST_ROWS
     assert whole.count == f"{len(whole.records)}"
-    many = dataclasses.replace(whole, records=[*whole.records] * 40)
+    many = dataclasses.replace(whole, most=MOST_ROWS, records=[*whole.records] * 40)
+    assert many.cut
     assert many.count == f"{MOST_ROWS} of {40 * len(whole.records):,}"
-    assert [cell(text).number for text in ("9.5%", "100.0%", "none", "x%")] == [9.5, 100.0, None, None]
+
+
+def test_what_a_table_shows_is_of_every_domain_in_its_order():
+    records = [{"domain": domain, "k": k} for domain, count in (("a", 150), ("b", 3), ("c", 60)) for k in range(count)]
+    shown = [(row[0].text, row[1].number) for row in Table("t", "T", "", ("domain", "k"), records).rows]
+    assert len(shown) == MOST_ROWS
+    assert [domain for domain, _ in shown] == sorted(domain for domain, _ in shown)
+    counts = [sum(row[0] == domain for row in shown) for domain in "abc"]
+    assert counts == [49, 3, 48]
+    assert [k for domain, k in shown if domain == "c"] == list(range(48))
+
+
+def test_confounded_checks_are_never_cut(planted):
+    checks = [
+        {"arm": f"a{k}", "contrast": "race", "factor": "profile", "pattern": "", "status": "crossed"}
+        for k in range(200)
+    ]
+    checks[177]["status"] = "confounded"
+    told = tables(dataclasses.replace(planted, checks=checks))["checks"]
+    assert (told.rows[0][0].text, told.rows[0][3].text) == ("a177", "confounded")
+
+
+def test_a_column_that_no_record_has_is_a_fault():
+    with pytest.raises(ValueError, match=r"no column estimat$"):
+        Table("t", "T", "", ("estimat",), [{"estimate": 1.0}])
+
+
+@pytest.mark.parametrize(
+    ("value", "column", "shown"),
+    [
+        (0.0004, "p_value", "<0.001"),
+        (0.04, "q_value", "0.040"),
+        (0.0004, "estimate", "0.0004"),
+        (-2e-7, "estimate", "-2e-07"),
+        (0.0, "estimate", "0.000"),
+        (1234, "n", "1,234"),
+        (0.905, f"answered{SHARE}", "90.5%"),
+        (None, f"answered{SHARE}", ""),
+        ("not_resolved", "status", "not resolved"),
+        ("confounded", "status", "confounded"),
+        (True, "x", "True"),
+    ],
+)
+def test_a_cell_shows_what_it_holds(value, column, shown):
+    told = cell(value, column)
+    assert told.text == shown
+    assert told.number == (value if isinstance(value, int | float) and not isinstance(value, bool) else None)
+
+
+def test_methods_name_every_estimator_and_columns_are_explained(planted):
+    every = tables(planted)
+    told = {(row["block"], row["estimand"]): row["method"] for row in every["methods"].records}
+    for name, block in planted.analysis.blocks.items():
+        for estimand, method in block.select("estimand", "method").unique().iter_rows():
+            head = re.sub(r"\d[\d,.]*", "N", re.split("[:,;]", method)[0])
+            assert head in told[name, estimand] or "more" in told[name, estimand]
+    assert "paper" in told["contrasts", "contrast"]
+    explained = {row["column"] for row in every["columns"].records}
+    for name in ("statuses", "contrasts", "interactions"):
+        assert set(every[name].columns) <= explained
+    assert set(COLUMNS) >= set(every["statuses"].columns)
 
 
 def test_a_report_is_written_whole_and_small(planted, tmp_path):
@@ -124,7 +216,9 @@ def test_a_report_is_written_whole_and_small(planted, tmp_path):
     with (tmp_path / "report" / "tables" / "statuses.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [row["group"] for row in rows] == [s.group for s in planted.analysis.statuses]
-    assert words.headline(planted.analysis.statuses) in (tmp_path / "report" / SUMMARY).read_text(encoding="utf-8")
+    assert words.headline(planted.analysis.statuses, planted.respondents) in (tmp_path / "report" / SUMMARY).read_text(
+        encoding="utf-8"
+    )
     # Nothing is asked of a network, and every file that the page names is there.
     assert not re.findall(r'(?:src|href)="https?:', page)
     for named in re.findall(r'href="((?:tables|figures)/[^"]+)"', page):
@@ -182,6 +276,18 @@ def test_what_does_not_fit_is_left_to_the_command():
     assert {row["arm"] for row in book.rows} == {"arm-0", "arm-1", "arm-2"}
     small = collect_replies(many, most_bytes=50_000)
     assert 0 < len(small.rows) < 100
+    assert len(embedded([small.lines, small.rows])) <= 50_000
+    # Markup takes six bytes a character in the page.
+    marked = collect_replies([shown(unit=str(i), reply="<" * 500) for i in range(900)], most_bytes=50_000)
+    assert 0 < len(embedded([marked.lines, marked.rows])) <= 50_000
+    # What is too large alone is passed by, and what was not answered leaves room.
+    large = [shown(unit="large", reply="x" * LONGEST), *many]
+    assert len(collect_replies(large, most_bytes=15_000).rows) > 0
+    failed = [shown(unit=str(i), arm=f"arm-{i % 3}", status="malformed") for i in range(900)]
+    both = collect_replies([*failed, *many], most_rows=300)
+    assert [sum(row["status"] == status for row in both.rows) for status in ("malformed", "answered")] == [225, 75]
+    assert {row["arm"] for row in both.rows if row["status"] == "malformed"} == {"arm-0", "arm-1", "arm-2"}
+    assert len(collect_replies([*failed, *many[:9]], most_rows=300).rows) == 300
     [long] = collect_replies([shown(reply="y" * (LONGEST + 5))]).rows
     assert (len(long["reply"]), long["cut"]) == (LONGEST, 5)
 

@@ -60,9 +60,12 @@ class Comparison:
             return f"{self.shared:,} slots are shared, but none belongs to a planned contrast."
         return (
             f"Of {len(self.changes)} planned contrasts on {self.shared:,} shared slots, {counts[CHANGED]} changed, "
-            f"{counts[EQUIVALENT]} are bounded inside the margin declared beforehand, and {counts[NOT_RESOLVED]} are "
-            "not resolved."
+            f"{_are(counts[EQUIVALENT])} bounded inside the margin, and {_are(counts[NOT_RESOLVED])} not resolved."
         )
+
+
+def _are(count: int) -> str:
+    return f"{count} {'is' if count == 1 else 'are'}"
 
 
 def compare(

@@ -38,14 +38,14 @@ RATING = "rate"
 ENDPOINT = ("hiring", "Black")
 """The domain and group of the paper's primary test, fixed before collection."""
 
-_STACKED = "stacked least squares, every nuisance term by format"
-_ADDITIVE = "paper additive: stacked least squares, nuisance terms shared by the formats"
-_HIERARCHICAL = "hierarchical: stacked mixed model, nuisance terms and intercepts by format, Satterthwaite t"
-_SEPARATE = "hierarchical: difference of the evenhand fits of both formats, Welch-Satterthwaite t"
+STACKED = "stacked least squares, every nuisance term by format"
+ADDITIVE = "paper additive: stacked least squares, nuisance terms shared by the formats"
+HIERARCHICAL = "hierarchical: stacked mixed model, nuisance terms and intercepts by format, Satterthwaite t"
+SEPARATE = "hierarchical: difference of the evenhand fits of both formats, Welch-Satterthwaite t"
 
 
 def primary_endpoint(material: Material, *, domain: str = ENDPOINT[0], group: str = ENDPOINT[1]) -> pl.DataFrame:
-    """The endpoint fixed before collection, on its own and uncorrected: one cell of the interactions.
+    """The paper's primary endpoint, on its own and uncorrected: one cell of the interactions.
 
     Args:
         material: Outcomes and the terms of their analysis.
@@ -64,7 +64,7 @@ def primary_endpoint(material: Material, *, domain: str = ENDPOINT[0], group: st
     if not races:
         return as_frame([])
     level = group if group in races else races[0]
-    told = "fixed before collection; not corrected"
+    told = "the paper's primary endpoint, which it fixed before collection; not corrected"
     if (pair.rating.domain, level) != (domain, group):
         told = f"the study has no {domain} {group}: its first domain and group stand here, which no one fixed; {told}"
     cell = [row for row in _of_pair(material, pair) if (row.term, row.group) == ("race", level)]
@@ -195,4 +195,4 @@ def _corrected(rows: list[Row]) -> Iterator[Row]:
         yield replace(row, q_value=q, note=joined(row.note, lost))
 
 
-_METHODS = (_STACKED, _ADDITIVE, _HIERARCHICAL, _SEPARATE)
+_METHODS = (STACKED, ADDITIVE, HIERARCHICAL, SEPARATE)

@@ -161,7 +161,7 @@ def _said(judged: Judged, words: Vocabulary) -> str:
         place = "beyond" if beyond else "within" if within else "undecided against"
         return f"{found}; {words.its_size} is {place} the margin of {margin:g} {unit}"
     if judged.status == words.bounded:
-        return f"bounded at {judged.bound:.3f} {unit}, inside the margin of {margin:g} declared beforehand"
+        return f"bounded at {judged.bound:.3f} {unit}, inside the margin of {margin:g}"
     declared = f"the margin is {margin:g}" if margin is not None else "no margin was declared"
     if judged.detectable is None:
         return words.unknown.format(margin=declared)

@@ -75,6 +75,7 @@ def print_verdict(found: Analysis) -> None:
     from rich.markup import escape
 
     from evenhand.cli.console import out, ruled, say
+    from evenhand.report.statuses import LOOKS
     from evenhand.report.words import headline, interim
 
     for line in _instrument(found):
@@ -92,10 +93,10 @@ def print_verdict(found: Analysis) -> None:
         interval = f"{number(row.conf_low)} to {number(row.conf_high)}"
         numbers = (number(row.estimate), interval, number(row.d, "+.2f"), number(row.q_value, ".3f"))
         texts = (row.domain, row.format, row.group)
-        table.add_row(*map(escape, texts), *numbers, row.status.replace("_", " "), escape(row.said))
+        table.add_row(*map(escape, texts), *numbers, LOOKS[row.status].word, escape(row.said))
     if found.statuses:
         out().print(table)
-    say(headline(found.statuses))
+    say(headline(found.statuses, found.scope.get("models", ())))
     for line in interim(found.scope):
         say(line)
     if found.statuses:

@@ -19,7 +19,7 @@ def report(folder: Path, processes: int | None, fresh: bool, as_json: bool) -> i
     from evenhand import showing
     from evenhand.cli import progress
     from evenhand.cli.console import print_files
-    from evenhand.report.words import headline
+    from evenhand.report.words import headline, interim
     from evenhand.runs import open_run
 
     with progress.steps(quiet=as_json) as step:
@@ -29,11 +29,14 @@ def report(folder: Path, processes: int | None, fresh: bool, as_json: bool) -> i
             fresh=fresh,
             progress=step,
         )
-    said = headline(found.statuses)
+    said, warnings = headline(found.statuses, found.scope.get("models", ())), interim(found.scope)
     if as_json:
-        print_json({"headline": said, "page": str(files[0]), "files": [str(path) for path in files]})
+        print_json(
+            {"headline": said, "warnings": warnings, "page": str(files[0]), "files": [str(path) for path in files]}
+        )
     else:
-        click.echo(said)
+        for line in (said, *warnings):
+            click.echo(line)
         print_files(files[:2])
     return 0
 

@@ -14,8 +14,9 @@ from evenhand.files import exists, make_folder, replace_file
 from evenhand.formats.types import STATUSES
 from evenhand.report.fairfund_figures import leaderboard_figure
 from evenhand.report.page import pages, template
-from evenhand.report.tables import Cell, cell
-from evenhand.report.words import PILLAR_WORDS, PILLARS, percent
+from evenhand.report.table import SHARE, Cell, cell
+from evenhand.report.tables import share_of
+from evenhand.report.words import PILLAR_WORDS, PILLARS
 from evenhand.report.writing import encoded, pictures, svg
 
 if TYPE_CHECKING:
@@ -299,7 +300,7 @@ def _warnings(source: Source, row: Mapping[str, Any]) -> list[str]:
 def _arms(source: Source, row: Mapping[str, Any]) -> list[dict[str, Cell]]:
     return [
         {"arm": cell(arm["arm"]), "units": cell(arm["units"])}
-        | {status: cell(percent(arm, status)) for status in STATUSES}
+        | {status: cell(share_of(arm, status), SHARE) for status in STATUSES}
         for arm in source.arms
         if arm["model"] == row["model"]
     ]

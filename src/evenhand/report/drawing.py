@@ -26,6 +26,7 @@ class Figure:
         alt: What it shows, in words made from its rows.
         spec: Vega-Lite, without a style.
         rows: What is drawn.
+        section: Of the page, where it stands.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Figure:
     alt: str
     spec: Mapping[str, Any]
     rows: Sequence[Mapping[str, Any]]
+    section: str = "results"
 
     @property
     def by_model(self) -> bool:
@@ -48,6 +50,7 @@ class Figure:
 def interval_figure(
     rows: Sequence[Mapping[str, Any]], y: str, x: str, colour: str, *, name: str, title: str, axis: str, caption: str,
     alt: str, percent: bool = False, column: str | None = None, row: str | None = None, own_scales: bool = False,
+    section: str = "results",
 ) -> Figure:  # fmt: skip
     """Points with intervals, one a row; what stands side by side is named at the right edge.
 
@@ -55,7 +58,7 @@ def interval_figure(
         rows: What is drawn; each has `low`, `high` and `n` besides the columns that are named here.
         y: What stands on the left.
         x: The number.
-        colour: What colour and shape tell apart, and the right edge names.
+        colour: What colour and shape tell apart; the right edge names it where several stand side by side.
         name: Of the figure's files.
         title: Its heading.
         axis: What the number is, with its unit.
@@ -64,6 +67,7 @@ def interval_figure(
         percent: Whether the number is a share.
         column: What has a panel each, side by side.
         row: What has a panel each, one below the other.
+        section: Of the page, where it stands.
         own_scales: Whether panels have scales of their own, as units that differ ask for.
     """
     draw = altair()
@@ -104,7 +108,7 @@ def interval_figure(
         chart = chart.facet(**facets, spacing=14, bounds="flush" if column else "full")
     if own_scales:
         chart = chart.resolve_scale(x="independent")
-    return Figure(name, title, caption, alt, chart.to_dict(), list(rows))
+    return Figure(name, title, caption, alt, chart.to_dict(), list(rows), section)
 
 
 _NARROWEST = 120
@@ -160,6 +164,11 @@ def span(rows: Sequence[Mapping[str, Any]]) -> str:
     """How many each row rests on, in words."""
     low, high = min(row["n"] for row in rows), max(row["n"] for row in rows)
     return f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"
+
+
+def told_point(row: Mapping[str, Any]) -> str:
+    """A contrast in SDs, in words."""
+    return f"{row['group']}, {row['domain']}, {row['format']} at {row['d']:+.2f} SD"
 
 
 def respondents(evidence: Evidence) -> str:

@@ -28,7 +28,7 @@ class Evidence:
         checks: Composition of every arm: arm, contrast, factor, status, pattern.
         problems: What a check of the design found.
         notes: What it says a reader should know.
-        collected: The first and the last request, ISO 8601 in UTC; empty where nothing was asked.
+        collected: The first and the last of the requests that count, ISO 8601 in UTC; empty where nothing was asked.
         versions: Versions of packages, by name.
         replies: Prompts and replies to browse.
         scores: Pillar scores of FairFund-Bench, a row a respondent; none where the run has no such arms.
@@ -57,6 +57,11 @@ class Evidence:
     unscored: str = ""
     named: Sequence[str] = ()
     moved: bool = False
+
+    @property
+    def respondents(self) -> list[str]:
+        """The respondents whose answers the planned contrasts are of."""
+        return list(self.analysis.scope.get("models", ()))
 
     def rows(self, block: str, **wanted: object) -> list[dict[str, Any]]:
         """Rows of a block with these values; none where the analysis has no such block."""

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import RunError
+from evenhand.formats.types import STATUSES
 from evenhand.report.places import PAGE, REPORT
 from evenhand.runs import LEDGER, is_run
 
@@ -26,10 +27,9 @@ NOT_FOR_DECISIONS = (
     "Nobody planned a look before the end: these numbers move while replies come in, nothing is corrected for looking "
     "at them, and no status is given to any."
 )
-_COUNTS = ("answered", "refused", "malformed", "no_answer", "error", "missing")
 _REPLIED = ("answered", "refused", "malformed", "no_answer")
-MODEL_COLUMNS = ("respondent", "units", *_COUNTS, "read as answers", "asked again", "dollars")
-ARM_COLUMNS = ("arm", "respondent", "units", *_COUNTS, "read as answers")
+MODEL_COLUMNS = ("respondent", "units", *STATUSES, "read as answers", "asked again", "dollars")
+ARM_COLUMNS = ("arm", "respondent", "units", *STATUSES, "read as answers")
 ERROR_COLUMNS = ("respondent", "units", "reason")
 ESTIMATE_COLUMNS = ("domain", "format", "group", "estimate", "95% interval", "n", "answered so far", "method", "note")
 _WORDS = ("respondent", "arm", "reason", "domain", "format", "group", "method", "note")
@@ -169,7 +169,7 @@ def _with_total(models: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Respondents, and where there are several the sum of them."""
     if len(models) < 2:
         return list(models)
-    total: dict[str, Any] = {name: sum(row[name] for row in models) for name in ("units", *_COUNTS, "retried")}
+    total: dict[str, Any] = {name: sum(row[name] for row in models) for name in ("units", *STATUSES, "retried")}
     known = [row["dollars"] for row in models if row["dollars"] is not None]
     total |= {"model": "all together", "dollars": sum(known) if len(known) == len(models) else None}
     return [*models, total]
@@ -188,7 +188,7 @@ def _dollars(row: Mapping[str, Any]) -> str:
 def _counts(row: Mapping[str, Any]) -> list[str]:
     came = sum(row[name] for name in _REPLIED)
     read = f"{_percent(row['answered'] / came)} of {came:,}" if came else _NONE
-    return [*(f"{row[name]:,}" for name in ("units", *_COUNTS)), read]
+    return [*(f"{row[name]:,}" for name in ("units", *STATUSES)), read]
 
 
 def _report(run: Run, heard: datetime | None) -> dict[str, str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import json
 import shlex
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report import words
 from evenhand.report.drawing import legible_text
+from evenhand.report.embedding import embedded
+from evenhand.report.statuses import LOOKS
 from evenhand.report.tables import FAIRFUND, ROBUSTNESS
 from evenhand.report.theme import SCREEN
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from evenhand.analysis.verdict import Status
     from evenhand.report.evidence import Evidence
     from evenhand.report.figures import Figure
-    from evenhand.report.tables import Table
+    from evenhand.report.table import Table
 
 SECTIONS = {
     "verdict": "Verdict",
@@ -31,22 +32,6 @@ SECTIONS = {
     "replies": "Replies",
     "methods": "Methods",
 }
-PLACES = {
-    "instrument": ("recovery",),
-    "results": (
-        "contrasts",
-        "by_model",
-        "interactions",
-        "audit",
-        "recognition",
-        "leaderboard",
-        "equal_splits",
-        "dollar_gaps",
-        "dollars_by_framing",
-        "framing_tasks",
-    ),
-    "robustness": ("shifts", "power"),
-}
 
 
 def render(evidence: Evidence, figures: Sequence[Figure], tables: Mapping[str, Table]) -> str:
@@ -55,22 +40,20 @@ def render(evidence: Evidence, figures: Sequence[Figure], tables: Mapping[str, T
 
     environment = pages()
     parts: Any = environment.get_template("parts.html").module
-    drawn = {figure.name: figure for figure in figures}
     page = environment.get_template("page.html")
     return page.render(
         evidence=evidence,
         audited=words.audited(evidence),
-        headline=words.headline(evidence.analysis.statuses),
+        headline=words.headline(evidence.analysis.statuses, evidence.respondents),
         largest=words.largest_disparity(evidence.analysis.statuses),
-        no_fairness=words.NO_FAIRNESS,
+        cautions=words.cautions(evidence.respondents),
         warnings=words.warnings(evidence),
         floors=words.floors(evidence.analysis.statuses),
         covered=words.covered(evidence),
         grid=grid(evidence.analysis.statuses),
-        marks=words.MARKS,
-        words=words.STATUS_WORDS,
+        looks=LOOKS.values(),
         sections=[{"id": name, "title": title} for name, title in SECTIONS.items()],
-        placed={place: [drawn[name] for name in names if name in drawn] for place, names in PLACES.items()},
+        placed={section: [figure for figure in figures if figure.section == section] for section in SECTIONS},
         toggled=[legible_text(str(row["model"])) for row in evidence.models]
         if any(one.by_model for one in figures)
         else [],
@@ -106,16 +89,8 @@ def grid(statuses: Sequence[Status]) -> dict[str, Any]:
         cells: list[dict[str, Any]] = []
         for group in groups:
             number, status = by_place.get((domain, format, group), (0, None))
-            name = status.status if status else ""
-            cells.append(
-                {
-                    "status": name,
-                    "mark": words.MARKS.get(name, ""),
-                    "word": words.STATUS_WORDS.get(name, ""),
-                    "said": status.said if status else "",
-                    "number": number,
-                }
-            )
+            look = LOOKS[status.status] if status else None
+            cells.append({"look": look, "said": status.said if status else "", "number": number})
         rows.append({"label": f"{domain}, {format}", "cells": cells})
     return {"groups": groups, "rows": rows}
 
@@ -124,13 +99,6 @@ def commands(evidence: Evidence) -> list[str]:
     """How to make the numbers again from the run alone."""
     verbs = ["check", "status", *(["score"] if evidence.scores else []), "analyse", "report"]
     return [f"evenhand {verb} {shlex.quote(evidence.folder)}" for verb in verbs]
-
-
-def embedded(content: object) -> str:
-    """JSON that may stand in a script element: nothing in it can end the element or begin another."""
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    escapes = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-    return "".join(escapes.get(mark, mark) for mark in text)
 
 
 def _data(evidence: Evidence, figures: Sequence[Figure]) -> dict[str, Any]:

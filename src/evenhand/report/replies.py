@@ -1,15 +1,18 @@
 """Prompts and replies for the page, small enough to be carried in it.
 
 Prompts of an audit share most of their lines, so that a page holds each line once and a prompt as a list of lines. Of a
-large run not every reply fits: those that were not answered come first, the rest evenly from every arm and respondent.
+large run not every reply fits: those that were not answered come first and take three quarters of the room at most, and
+both kinds come evenly from every arm and respondent.
 """
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
+from collections import ChainMap, defaultdict
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
+
+from evenhand.report.embedding import embedded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
 MOST_ROWS, MOST_BYTES = 5_000, 3_000_000
 LONGEST = 20_000
 """Characters of a reply that the page holds; the command shows all."""
+_MOST_UNANSWERED = 0.75
+_SMALLEST = 200
+"""Bytes that any reply takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +56,8 @@ class ReplyBook:
 
     Attributes:
         lines: Every line of a prompt, once.
-        rows: One a reply: model, arm, unit, groups, status, reply, reading, and the prompt as numbers of lines.
+        rows: One a reply: model, arm, unit, groups, status, reply, how many of its characters were cut, reading, and
+            the prompt as numbers of lines.
         total: How many replies the run has.
     """
 
@@ -65,20 +72,54 @@ def collect_replies(replies: Iterable[Shown], *, most_rows: int = MOST_ROWS, mos
     Args:
         replies: All of a run.
         most_rows: Rows of the page.
-        most_bytes: What they may take as JSON, with the lines.
+        most_bytes: What they may take in the page, with the lines.
     """
-    by_place: dict[tuple[str, str, bool], list[Shown]] = defaultdict(list)
+    places: dict[tuple[bool, str, str], list[Shown]] = defaultdict(list)
     total = 0
     for shown in replies:
         total += 1
-        by_place[shown.arm, shown.model, shown.status == "answered"].append(shown)
-    numbers: dict[str, int] = {}
-    rows: list[dict[str, Any]] = []
-    size = 0
-    for shown in _in_turn([by_place[key] for key in sorted(by_place, key=lambda key: (key[2], key))]):
-        if len(rows) == most_rows:
-            break
-        fresh = [line for line in dict.fromkeys(shown.prompt.split("\n")) if line not in numbers]
+        places[shown.status == "answered", shown.arm, shown.model].append(shown)
+    answered, others = (
+        list(_in_turn([places[key] for key in sorted(places) if key[0] == kind])) for kind in (True, False)
+    )
+    shelf = _Shelf(most_rows, most_bytes)
+    # What was not answered comes first, and leaves room for what was.
+    shelf.fill(others, _MOST_UNANSWERED)
+    shelf.fill(answered, 1.0)
+    shelf.fill([shown for shown in others if shown not in shelf], 1.0)
+    return ReplyBook(list(shelf.numbers), shelf.rows, total)
+
+
+class _Shelf:
+    """Replies as a page holds them, as long as there is room."""
+
+    def __init__(self, most_rows: int, most_bytes: int) -> None:
+        """Nothing is on it yet."""
+        self.rows: list[dict[str, Any]] = []
+        self.numbers: dict[str, int] = {}
+        self._most_rows, self._most_bytes = most_rows, most_bytes
+        self._bytes = 0
+        self._held: set[int] = set()
+
+    def __contains__(self, shown: Shown) -> bool:
+        """Whether this very reply is on it."""
+        return id(shown) in self._held
+
+    def fill(self, replies: Iterable[Shown], share: float) -> None:
+        """Take replies until a share of the rows or of the bytes is used; one that is too large is passed by."""
+        rows, most = int(self._most_rows * share), self._most_bytes * share
+        for shown in replies:
+            if len(self.rows) >= rows or self._bytes + _SMALLEST > most:
+                return
+            self._take(shown, most)
+
+    def _take(self, shown: Shown, most: float) -> None:
+        lines = shown.prompt.split("\n")
+        fresh: dict[str, int] = {}
+        for line in lines:
+            if line not in self.numbers:
+                fresh.setdefault(line, len(self.numbers) + len(fresh))
+        numbers = ChainMap(self.numbers, fresh)
         row = {
             "model": shown.model,
             "arm": shown.arm,
@@ -88,29 +129,23 @@ def collect_replies(replies: Iterable[Shown], *, most_rows: int = MOST_ROWS, mos
             "reply": shown.reply[:LONGEST],
             "cut": max(0, len(shown.reply) - LONGEST),
             "reading": shown.reading,
+            "prompt": [numbers[line] for line in lines],
         }
-        size += len(json.dumps(row)) + sum(len(json.dumps(line)) for line in fresh) + 6 * shown.prompt.count("\n")
-        if size > most_bytes:
-            break
-        for line in fresh:
-            numbers[line] = len(numbers)
-        rows.append(row | {"prompt": [numbers[line] for line in shown.prompt.split("\n")]})
-    return ReplyBook(list(numbers), rows, total)
+        size = _size(row) + sum(map(_size, fresh))
+        if self._bytes + size > most:
+            return
+        self._bytes += size
+        self._held.add(id(shown))
+        self.numbers |= fresh
+        self.rows.append(row)
+
+
+def _size(content: object) -> int:
+    """What it takes in the page, with a comma."""
+    return len(embedded(content).encode("utf-8", "backslashreplace")) + 1
 
 
 def _in_turn(places: Sequence[list[Shown]]) -> Iterator[Shown]:
-    """What was not answered, place after place; then one of every place in turn."""
-    answered: list[Iterator[Shown]] = []
-    for place in places:
-        if place and place[0].status != "answered":
-            yield from place
-        elif place:
-            answered.append(iter(place))
-    while answered:
-        left: list[Iterator[Shown]] = []
-        for place in answered:
-            shown = next(place, None)
-            if shown is not None:
-                left.append(place)
-                yield shown
-        answered = left
+    """One reply of every place, then the next of each."""
+    for turn in zip_longest(*places):
+        yield from (shown for shown in turn if shown is not None)

@@ -37,7 +37,7 @@ _REPORT_PAGE = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""Vega compiles expressions; the page's own policy is as wide."""
+"""Vega compiles expressions, as the page's own policy lets it; served, the page is also framed and led nowhere."""
 _LONGEST_BODY = 65_536
 
 

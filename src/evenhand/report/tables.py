@@ -1,136 +1,29 @@
-"""The tables of a report: a title, columns, and cells that a page shows and a file holds."""
+"""The tables of a report: which there are, and what each holds."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evenhand.analysis.rows import SCHEMA
+from evenhand.analysis.specifications import POOLED
+from evenhand.analysis.verdict import as_records
 from evenhand.formats.types import STATUSES
 from evenhand.report.sources import SOURCES
-from evenhand.report.words import PILLAR_WORDS, PILLARS, STATUS_WORDS, percent
+from evenhand.report.table import COLUMNS, MOST_ROWS, SHARE, Table, heading
+from evenhand.report.words import PILLAR_WORDS, PILLARS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evenhand.report.evidence import Evidence
 
-HEADINGS = {
-    "conf_low": "95% low",
-    "conf_high": "95% high",
-    "std_error": "SE",
-    "p_value": "p",
-    "q_value": "q",
-    "d": "in SDs",
-    "tost_p": "p (TOST)",
-    "bound": "90% bound",
-    "detectable": "seen with 80% power",
-    "said": "in words",
-    "n": "answers",
-    "of": "of calls",
-}
-"""What the page calls a column, where its name is not a word."""
-
-_SHARE = re.compile(r"\d+(\.\d+)?%")
-MOST_ROWS = 100
-"""Rows of a table on the page; its file has all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """What a cell shows, and the number behind it for sorting."""
-
-    text: str
-    number: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table.
-
-    Attributes:
-        name: Of its file.
-        title: Its heading.
-        caption: What it holds.
-        columns: Their headings.
-        records: Its rows as they are written to a file.
-        open: Whether the page shows it at once.
-        most: How many of its rows the page shows.
-        anchor: What its rows are linked by, before their number from 1; empty where nothing links to them.
-    """
-
-    name: str
-    title: str
-    caption: str
-    columns: Sequence[str]
-    records: Sequence[Mapping[str, Any]]
-    open: bool = False
-    most: int = MOST_ROWS
-    anchor: str = ""
-
-    @property
-    def headings(self) -> list[tuple[str, str]]:
-        """Columns, each by its name and by what the page calls it."""
-        return [(name, heading(name)) for name in self.columns]
-
-    @property
-    def rows(self) -> list[list[Cell]]:
-        """Rows of cells, as many as a page shows."""
-        return [[cell(record.get(name), name) for name in self.columns] for record in self.records[: self.most]]
-
-    @property
-    def count(self) -> str:
-        """How many rows there are, and how many of them a page shows."""
-        shown = min(len(self.records), self.most)
-        return f"{shown:,}" if shown == len(self.records) else f"{shown:,} of {len(self.records):,}"
-
-
-def heading(name: str) -> str:
-    """What the page calls a column."""
-    pillar, _, end = name.partition("_")
-    if pillar in PILLARS:
-        return f"{PILLARS[pillar]} {_ENDS[end]}".rstrip()
-    return HEADINGS.get(name, name.replace("_", " "))
-
-
-_ENDS = {"": "", "lo": "95% low", "hi": "95% high", "floor": "floor"}
-
-
-def cell(value: object, column: str = "") -> Cell:
-    """A value as a page shows it; a share sorts by its number."""
-    if column == "status" and isinstance(value, str):
-        return Cell(STATUS_WORDS.get(value, value))
-    if value is None or value == "":
-        return Cell("")
-    if isinstance(value, str) and _SHARE.fullmatch(value):
-        return Cell(value, float(value.removesuffix("%")))
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return Cell(str(value))
-    return Cell(f"{value:,}" if isinstance(value, int) else f"{value:.3f}", float(value))
-
-
-_ROW = (
-    "term",
-    "group",
-    "domain",
-    "format",
-    "model",
-    "arm",
-    "estimate",
-    "std_error",
-    "conf_low",
-    "conf_high",
-    "p_value",
-    "q_value",
-    "n",
-    "method",
-    "note",
-)
+_ROW = [name for name in SCHEMA if name not in {"estimand", "df"}]
 _BLOCKS = {
     "recovery": ("Planted disparities", "What was planted into one domain's rankings, and what was found, in SDs."),
     "primary_endpoint": (
         "Primary endpoint",
-        "Fixed before collection: rating less disguised ranking, in SDs.",
+        "Rating less disguised ranking, in SDs: the paper's first test; the notes say whether this study fixed it.",
     ),
     "floors": ("Detection floors", "Standard errors, detectable effects, bounds and equivalence tests."),
     "interactions": (
@@ -174,14 +67,10 @@ ROBUSTNESS = (
 """Blocks that the page lists after the results."""
 
 
-SHOWN_OTHERWISE = ("verdict", "contrasts", "power", "audit_against_demographics")
-"""Blocks that other tables or figures tell."""
-
-
 def tables(evidence: Evidence) -> dict[str, Table]:
     """Every table of the page, by name."""
     found = [_accounting(evidence), _answers(evidence), _checks(evidence), _deviations(evidence), _statuses(evidence)]
-    found += [_by_model(evidence), _leaderboard(evidence), _methods(evidence)]
+    found += [_by_model(evidence), _leaderboard(evidence), _methods(evidence), _glossary()]
     for name, (title, caption) in _BLOCKS.items():
         rows = evidence.rows(name)
         columns = ["estimand", *(column for column in _ROW if any(row[column] not in {None, ""} for row in rows))]
@@ -191,29 +80,32 @@ def tables(evidence: Evidence) -> dict[str, Table]:
 
 def _accounting(evidence: Evidence) -> Table:
     columns = ("arm", "tag", "units", "slots", "requests", "observations")
-    return Table(
-        "accounting",
-        "Accounting",
-        "Units, slots, requests and observations of every arm.",
-        columns,
-        evidence.accounting.get("arms", ()),
-    )
+    caption = "Units, slots, requests and observations of every arm."
+    return Table("accounting", "Accounting", caption, columns, evidence.accounting.get("arms", ()))
 
 
 def _answers(evidence: Evidence) -> Table:
     rows = [
-        {"model": row["model"], "arm": row["arm"], "units": row["units"]}
-        | {status: percent(row, status) for status in STATUSES}
+        {name: row[name] for name in ("model", "arm", "units", *STATUSES)}
+        | {f"{status}{SHARE}": share_of(row, status) for status in STATUSES}
         for row in evidence.arms
     ]
-    columns = ("model", "arm", "units", *STATUSES)
-    return Table("answers", "Answers by arm", "What became of every unit, as shares.", columns, rows)
+    columns = ("model", "arm", "units", *(f"{status}{SHARE}" for status in STATUSES))
+    return Table("answers", "Answers by arm", "What became of every unit; the CSV has the counts.", columns, rows)
+
+
+def share_of(row: Mapping[str, int], status: str) -> float | None:
+    """A status' share of a row's units; None of no units."""
+    return row[status] / row["units"] if row["units"] else None
 
 
 def _checks(evidence: Evidence) -> Table:
     columns = ("arm", "contrast", "factor", "status", "pattern")
-    caption = "Whether contrasts are crossed with profiles, strata and positions, or confounded."
-    return Table("checks", "Composition", caption, columns, evidence.checks)
+    caption = "Whether contrasts are crossed with profiles, strata and positions, or confounded, which come first."
+    confounded = [row for row in evidence.checks if row["status"] == "confounded"]
+    others = [row for row in evidence.checks if row["status"] != "confounded"]
+    most = max(MOST_ROWS, len(confounded))
+    return Table("checks", "Composition", caption, columns, [*confounded, *others], most=most)
 
 
 def _deviations(evidence: Evidence) -> Table:
@@ -223,13 +115,11 @@ def _deviations(evidence: Evidence) -> Table:
 
 
 def _statuses(evidence: Evidence) -> Table:
-    from dataclasses import asdict
-
     columns = (
-        "domain", "format", "group", "status", "estimate", "conf_low", "conf_high", "unit", "d", "q_value", "margin",
-        "tost_p", "bound", "detectable", "said", "note",
+        "domain", "format", "group", "status", "estimate", "conf_low", "conf_high", "unit", "d", "q_value", "family",
+        "margin", "tost_p", "bound", "detectable", "said", "note",
     )  # fmt: skip
-    rows = [asdict(status) for status in evidence.analysis.statuses]
+    rows = as_records(evidence.analysis.statuses)
     caption = "Pooled over respondents, in the format's own unit; intervals at 95%, q within the family."
     return Table(
         "statuses", "Planned contrasts", caption, columns, rows, open=True, most=max(MOST_ROWS, len(rows)),
@@ -241,47 +131,66 @@ def _by_model(evidence: Evidence) -> Table:
     rows = [
         row
         for row in evidence.rows("contrasts", estimand="contrast")
-        if row["model"] != "pooled" and row["method"].startswith("evenhand")
+        if row["model"] != POOLED and row["method"].startswith("evenhand")
     ]
-    columns = (
-        "model",
-        "domain",
-        "format",
-        "group",
-        "estimate",
-        "conf_low",
-        "conf_high",
-        "p_value",
-        "n",
-        "method",
-        "note",
-    )
-    return Table("contrasts", "Contrasts by respondent", "Each respondent alone, uncorrected.", columns, rows)
+    columns = ("model", "domain", "format", "group", *_ROW[_ROW.index("estimate") :])
+    columns = tuple(name for name in columns if name not in {"std_error", "q_value"})
+    caption = "Each respondent alone, uncorrected, by the specification that decides; bundles in both presentations."
+    return Table("contrasts", "Contrasts by respondent", caption, columns, rows)
 
 
 def _leaderboard(evidence: Evidence) -> Table:
-    pillars = [f"{pillar}{end}" for pillar in PILLARS for end in ("", "_lo", "_hi", "_floor")]
+    ends = {"": "", "_lo": " 95% low", "_hi": " 95% high", "_floor": " floor"}
+    pillars = {f"{pillar}{end}": f"{label}{said}" for pillar, label in PILLARS.items() for end, said in ends.items()}
     rows = [{"from": "this run", **row} for row in evidence.scores]
     rows += [{"from": "published", **row} for row in evidence.published] if rows else []
     caption = "Four pillars with 95% intervals and noise floors; published rows carry none. " + " ".join(
         f"{label}: {PILLAR_WORDS[pillar]}" for pillar, label in PILLARS.items()
     )
-    return Table("leaderboard", "Leaderboard", caption, ("model", "from", *pillars), rows, open=True)
+    return Table("leaderboard", "Leaderboard", caption, ("model", "from", *pillars), rows, open=True, headings=pillars)
 
 
 def _methods(evidence: Evidence) -> Table:
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    rows: list[dict[str, Any]] = []
     for name, table in evidence.analysis.blocks.items():
         formula, source = SOURCES[name]
-        for row in table.select("estimand", "method").unique(maintain_order=True).to_dicts():
-            told = {"block": name, **row, "formula": formula, "source": source}
-            rows.setdefault((name, row["estimand"]), told)
+        for (estimand,), own in table.group_by("estimand", maintain_order=True):
+            estimator = _estimators(own["method"].unique(maintain_order=True).to_list())
+            rows.append(
+                {"block": name, "estimand": estimand, "method": estimator, "formula": formula, "source": source}
+            )
     if evidence.scores:
         formula, source = SOURCES["pillars"]
         told = {"block": "pillars", "estimand": "P1 to P4", "method": "released method"}
-        rows["pillars", ""] = told | {"formula": formula, "source": source}
+        rows.append(told | {"formula": formula, "source": source})
     caption = (
-        "How each kind of number was estimated, by which formula, and where that is from; docs/analysis.md has all."
+        "By which estimators each kind of number was made, by which formula, and where that is from. The method of a "
+        "single number, with its unit, stands in its row."
     )
     columns = ("block", "estimand", "method", "formula", "source")
-    return Table("methods", "Estimators", caption, columns, list(rows.values()))
+    return Table(
+        "methods",
+        "Estimators",
+        caption,
+        columns,
+        rows,
+        most=max(MOST_ROWS, len(rows)),
+        headings={"method": "estimators"},
+    )
+
+
+_MOST_ESTIMATORS = 4
+
+
+def _estimators(methods: Sequence[str]) -> str:
+    """Methods by what they begin with: what follows is of single rows."""
+    heads = [re.sub(r"\d[\d,.]*", "N", re.split("[:,;]", method)[0]) for method in methods if method]
+    told = list(dict.fromkeys(heads))
+    more = f"; {len(told) - _MOST_ESTIMATORS} more" if len(told) > _MOST_ESTIMATORS else ""
+    return "; ".join(told[:_MOST_ESTIMATORS]) + more
+
+
+def _glossary() -> Table:
+    rows = [{"heading": heading(name), "column": name, "holds": meaning} for name, (_, meaning) in COLUMNS.items()]
+    caption = "What tables call a column, its name in files, and what it holds."
+    return Table("columns", "Columns", caption, ("heading", "column", "holds"), rows)

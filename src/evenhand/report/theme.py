@@ -9,13 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from evenhand.report.statuses import LOOKS
+
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 FLOOR_COLOUR = "#b8860b"
 MARGIN, FLOOR = "margin declared", "seen with 80% power"
-KEY = {
-    "disparity": ("#d55e00", "square"),
-    "equivalent": ("#009e73", "diamond"),
-    "not resolved": ("#56789a", "circle"),
+KEY = {look.word: (look.colour, look.shape) for look in LOOKS.values()} | {
     MARGIN: ("rgba(0, 158, 115, 0.2)", "square"),
     FLOOR: (FLOOR_COLOUR, "stroke"),
 }

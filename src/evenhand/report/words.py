@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evenhand.analysis.verdict import DISPARITY
+from evenhand.report.statuses import LOOKS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evenhand.analysis.verdict import Status
     from evenhand.report.evidence import Evidence
-
-STATUS_WORDS = {"disparity": "disparity", "equivalent": "equivalent", "not_resolved": "not resolved"}
-MARKS = {"disparity": "■", "equivalent": "=", "not_resolved": "?"}
-"""Each status by a mark, so that a grid is read without colour."""
 
 PILLARS = {"p1": "P1", "p2": "P2", "p3": "P3", "p4": "P4"}
 PILLAR_WORDS = {
@@ -40,7 +39,7 @@ def audited(evidence: Evidence) -> str:
     dates = _dates(evidence)
     when = f", {'on' if len(dates) == 1 else 'from'} {' to '.join(dates)}" if dates else ""
     asked = sum(row["units"] - row["missing"] for row in evidence.models)
-    return f"{', '.join(models)} on {', '.join(domains)}: {asked:,} requests{when}."
+    return f"{', '.join(models)} on {', '.join(domains)}: {asked:,} units asked{when}."
 
 
 def _dates(evidence: Evidence) -> list[str]:
@@ -48,27 +47,38 @@ def _dates(evidence: Evidence) -> list[str]:
     return list(dict.fromkeys(time[:10] for time in evidence.collected))
 
 
-def headline(statuses: Sequence[Status]) -> str:
-    """The result of the planned families in a sentence."""
+def headline(statuses: Sequence[Status], models: Sequence[str]) -> str:
+    """The result of the planned families in a sentence.
+
+    Args:
+        statuses: Of the planned contrasts.
+        models: The respondents whose answers they are of.
+    """
     if not statuses:
         return "No planned contrast can be read from these answers."
     counts = count_statuses(statuses)
-    found = (
-        f"{counts['disparity']} {'shows' if counts['disparity'] == 1 else 'show'} a disparity that survives correction"
-    )
-    bounded = f"{_are(counts['equivalent'])} bounded inside the margin declared beforehand"
-    open_still = f"{_are(counts['not_resolved'])} not resolved"
-    return f"Of {_counted(len(statuses), 'planned contrast')}, {found}, {bounded}, and {open_still}."
+    *first, last = [look.told(counts[name]) for name, look in LOOKS.items()]
+    pooled = f", pooled over {len(models)} respondents" if len(models) > 1 else ""
+    return f"Of {_counted(len(statuses), 'planned contrast')}{pooled}, {', '.join(first)}, and {last}."
 
 
 def count_statuses(statuses: Sequence[Status]) -> dict[str, int]:
-    """How many contrasts have each status."""
-    return {name: sum(status.status == name for status in statuses) for name in STATUS_WORDS}
+    """How many contrasts have each status; each has one that `LOOKS` knows."""
+    counts = dict.fromkeys(LOOKS, 0)
+    for status in statuses:
+        counts[status.status] += 1
+    return counts
+
+
+def cautions(models: Sequence[str]) -> str:
+    """What no status says."""
+    alone = " A pooled status speaks for no single respondent: see the contrasts by respondent."
+    return NO_FAIRNESS + alone * (len(models) > 1)
 
 
 def largest_disparity(statuses: Sequence[Status]) -> str:
     """The largest disparity in SDs, in a sentence; empty where there is none."""
-    found = [status for status in statuses if status.status == "disparity" and status.d is not None]
+    found = [status for status in statuses if status.status == DISPARITY and status.d is not None]
     if not found:
         return ""
     one = max(found, key=lambda status: abs(status.d or 0.0))
@@ -92,10 +102,14 @@ def floors(statuses: Sequence[Status]) -> list[str]:
             lines.append(f"{format}: nothing says what could have been seen; {declared}.")
             continue
         bounds = [status.bound for status in own if status.bound is not None]
-        excluded = f"; 90% intervals reach {_range(bounds)} at most" if bounds else ""
+        excluded = f" 90% intervals exclude effects beyond {_range(bounds)}, by contrast." if bounds else ""
+        hard = [
+            one for one in own if one.margin is not None and one.detectable is not None and one.detectable > one.margin
+        ]
+        within = f" In {_counted(len(hard), 'contrast')} that is more than the margin." if hard else ""
         lines.append(
-            f"{format}: effects of {_range(seen)} {own[0].unit} are seen with 80% power before correction{excluded}; "
-            f"{declared}."
+            f"{format}: a true effect had to be {_range(seen)} {own[0].unit}, by contrast, to be found 4 times in 5 "
+            f"(before correction); {declared}.{within}{excluded}"
         )
     return lines
 
@@ -166,11 +180,6 @@ def _problems(evidence: Evidence) -> list[str]:
     return [f"A check of the design found {_counted(count, 'problem')}: see the instrument."] if count else []
 
 
-def percent(row: Mapping[str, int], status: str) -> str:
-    """A status' share of a row's units."""
-    return f"{row[status] / row['units']:.1%}" if row["units"] else "none"
-
-
 def _margins(statuses: Sequence[Status]) -> str:
     """The margins of a format's contrasts, by domain where they differ."""
     by_domain = {status.domain: status.margin for status in statuses}
@@ -191,7 +200,3 @@ def _range(sizes: Sequence[float]) -> str:
 
 def _counted(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
-def _are(n: int) -> str:
-    return f"{n} {'is' if n == 1 else 'are'}"

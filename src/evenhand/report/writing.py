@@ -68,17 +68,18 @@ def encoded(text: str) -> bytes:
 def summary(evidence: Evidence) -> str:
     """One page in Markdown: the verdict, its floors, what it covers."""
     statuses = evidence.analysis.statuses
-    lines = [f"# Audit of {_plain(evidence.study)}", "", words.headline(statuses), ""]
+    lines = [f"# Audit of {_plain(evidence.study)}", "", words.headline(statuses, evidence.respondents), ""]
     lines += [f"> {_plain(warning)}\n" for warning in words.warnings(evidence)]
     if largest := words.largest_disparity(statuses):
         lines += [_plain(largest), ""]
-    lines += [words.NO_FAIRNESS, ""]
+    lines += [words.cautions(evidence.respondents), ""]
     table = grid(statuses)
     if table["rows"]:
         head = ["domain, format", *table["groups"]]
         lines += ["| " + " | ".join(map(_plain, head)) + " |", "|" + "---|" * len(head)]
         for row in table["rows"]:
-            cells = [f"{cell['mark']} {cell['word']}".strip() or "not planned" for cell in row["cells"]]
+            looks = [cell["look"] for cell in row["cells"]]
+            cells = [f"{look.mark} {look.word}" if look else "not planned" for look in looks]
             lines.append("| " + " | ".join([_plain(row["label"]), *cells]) + " |")
         lines.append("")
     lines += ["## What it could have seen", "", *(f"- {_plain(line)}" for line in words.floors(statuses)), ""]

@@ -4,7 +4,6 @@
   const button = document.getElementById("mode");
   const choose = (dark) => {
     root.dataset.mode = dark ? "dark" : "light";
-    button.textContent = dark ? "Light" : "Dark";
     button.setAttribute("aria-pressed", String(dark));
   };
   button.addEventListener("click", () => choose(root.dataset.mode !== "dark"));

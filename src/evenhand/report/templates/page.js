@@ -24,6 +24,8 @@
         await vegaEmbed(inner, { ...figure, ...chosen }, { actions: false, renderer: "svg" });
       } catch (problem) {
         place.textContent = `This figure could not be drawn: ${problem.message}`;
+        place.removeAttribute("role");
+        place.removeAttribute("aria-label");
       }
       await pause();
       if (own !== drawing) return;
@@ -32,7 +34,6 @@
   };
   const choose = (dark) => {
     root.dataset.mode = dark ? "dark" : "light";
-    button.textContent = dark ? "Light" : "Dark";
     button.setAttribute("aria-pressed", String(dark));
   };
   // Captions and descriptions are of all rows; what was left out is said before them.
@@ -40,7 +41,7 @@
     const without = unchosen.length ? `Drawn without ${unchosen.join(", ")}; what follows is of all respondents. ` : "";
     for (const [place, alt] of alts) {
       if (place.dataset.models === undefined) continue;
-      place.ariaLabel = without + alt;
+      if (place.hasAttribute("role")) place.ariaLabel = without + alt;
       place.closest("figure").querySelector("[data-without]").textContent = without;
     }
   };
