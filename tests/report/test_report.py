@@ -4,12 +4,14 @@ import csv
 import dataclasses
 import json
 import re
+from pathlib import Path
 
 import pytest
 from audits import HOSTILE, evidence, shown
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand import study
 from evenhand.analysis.blocks import BLOCKS
 from evenhand.analysis.simulation import World
 from evenhand.report import words
@@ -24,6 +26,8 @@ from evenhand.report.table import COLUMNS, MOST_ROWS, SHARE, Table, cell
 from evenhand.report.tables import FAIRFUND, ROBUSTNESS, tables
 from evenhand.report.theme import KEY
 from evenhand.report.writing import PAGE, SUMMARY, summary, write_report
+
+EXCERPT = Path(__file__).parent.parent / "data" / "outcomes_excerpt.csv.gz"
 
 
 @pytest.fixture(scope="module")
@@ -327,3 +331,17 @@ def test_a_run_without_valid_replies_has_a_page():
         "There is nothing to draw",
     ):
         assert said in page
+
+
+def test_pillars_have_a_table_and_a_figure(planted, tmp_path):
+    """As `evenhand score` has them: of three pillars with floors, and of P2 without one."""
+    found = study.score(study.read_tables([EXCERPT]), boot=20)
+    published = study.published_leaderboard().to_dicts()
+    told = dataclasses.replace(planted, scores=found.rows.to_dicts(), published=published)
+    table = tables(told)["leaderboard"]
+    heads = dict(table.heads)
+    assert (heads["p1_floor"], heads["p2_lo"]) == ("P1 floor", "P2 95% low")
+    assert "p2_floor" not in heads
+    assert len(table.rows) == found.rows.height + 14
+    assert "leaderboard" in {figure.name for figure in figures(told)}
+    assert 'data-figure="leaderboard"' in render(told, figures(told), tables(told))

@@ -141,9 +141,15 @@ def _by_model(evidence: Evidence) -> Table:
 
 def _leaderboard(evidence: Evidence) -> Table:
     ends = {"": "", "_lo": " 95% low", "_hi": " 95% high", "_floor": " floor"}
-    pillars = {f"{pillar}{end}": f"{label}{said}" for pillar, label in PILLARS.items() for end, said in ends.items()}
     rows = [{"from": "this run", **row} for row in evidence.scores]
     rows += [{"from": "published", **row} for row in evidence.published] if rows else []
+    # P2 has no floor.
+    pillars = {
+        f"{pillar}{end}": f"{label}{said}"
+        for pillar, label in PILLARS.items()
+        for end, said in ends.items()
+        if any(f"{pillar}{end}" in row for row in rows)
+    }
     caption = "Four pillars with 95% intervals and noise floors; published rows carry none. " + " ".join(
         f"{label}: {PILLAR_WORDS[pillar]}" for pillar, label in PILLARS.items()
     )
