@@ -125,6 +125,8 @@ def test_models_stand_under_where_their_scores_are_from():
     assert [(row["model"], row["source"]) for row in figure.rows] == [
         ("GPT-4o", "this run"), ("m2", "this run"), (f"GPT-4o, {PUBLISHED}", PUBLISHED), ("Opus", PUBLISHED),
     ]  # fmt: skip
+    odd = leaderboard_figure([{"model": PUBLISHED, **score}], published, here="this run")
+    assert odd.rows[0]["model"] == f"{PUBLISHED}, this run"
     image = pictures(figure)[0].decode()
     shown = [image.index(f">{name}</text>") for name in ("this run", "GPT-4o", "m2", PUBLISHED, "Opus")]
     assert shown == sorted(shown)

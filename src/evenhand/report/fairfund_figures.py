@@ -89,7 +89,7 @@ def _scored(sources: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[list[di
         places += [source] if models else []
         for row in models:
             name = str(row.get("label") or row.get("model_label") or row["model"])
-            name = f"{name}, {source}" if name in places else name
+            name = f"{name}, {source}" if name in places or name in sources else name
             places.append(name)
             for pillar, label in PILLARS.items():
                 if row.get(pillar) is not None:

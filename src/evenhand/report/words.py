@@ -151,7 +151,8 @@ def warnings(evidence: Evidence) -> list[str]:
         told.append("No reply could be read as an answer: there is nothing to compare.")
     lacking = [name for name in evidence.named if not any(_is_of(str(row["model"]), name) for row in evidence.models)]
     if lacking:
-        told.append(f"The study names {_counted(len(lacking), 'model')} that was not asked: {', '.join(lacking)}.")
+        were = "was" if len(lacking) == 1 else "were"
+        told.append(f"The study names {_counted(len(lacking), 'model')} that {were} not asked: {', '.join(lacking)}.")
     if evidence.moved:
         told.append("Replies came in while this page was made: its parts speak of different moments. Make it again.")
     if evidence.unscored:
