@@ -49,7 +49,6 @@ def report(
     from evenhand.files import make_folder
     from evenhand.outcomes.doors import read_outcomes
     from evenhand.report.gathering import gather
-    from evenhand.report.live import mark
     from evenhand.report.places import REPORT
     from evenhand.report.writing import write_report
 
@@ -62,7 +61,7 @@ def report(
         raise InputError(
             "the run has outcomes, and its ledger is gone", where=str(run.ledger), mend="Put the ledger back"
         )
-    moment = mark(run.folder)
+    status = study.status(run)
 
     def answered(name: str) -> None:
         if progress is not None:
@@ -73,7 +72,6 @@ def report(
         analysis, _ = study.analyse(run.folder, processes=processes, fresh=fresh, progress=answered)
     if progress is not None:
         progress("Writing the page")
-    status = study.status(run)
     pillar_rows = _pillar_rows(read_outcomes(run.outcomes)) if begun else None
     scores, unscored = _score(pillar_rows) if pillar_rows is not None and pillar_rows.height else (None, "")
     evidence = gather(
@@ -87,7 +85,7 @@ def report(
         published=study.published_leaderboard().to_dicts() if scores and scores.comparable else [],
         unscored=unscored,
     )
-    evidence = replace(evidence, moved=mark(run.folder) != moment)
+    evidence = replace(evidence, moved=study.status(run) != status)
     return analysis, write_report(evidence, run.folder / REPORT)
 
 

@@ -157,6 +157,10 @@ def test_respondents_are_left_out_of_figures(page):
     page.wait_for_function(f"{marks} === {both}")
     assert not alone.locator("figcaption").inner_text().startswith("Drawn without")
     assert not alone.locator(".vega").get_attribute("aria-label").startswith("Drawn without")
+    for name in ("m1", "m2"):
+        page.uncheck(f"#models input[value={name}]")
+    page.wait_for_function(f"{marks} === 0")
+    assert alone.locator(".vega").inner_text() == "No respondent is chosen."
     assert pooled == 1
     assert page.noted == []
 

@@ -182,3 +182,25 @@ def test_epochs_beyond_the_studys_are_accounted_for(built, tmp_path):
     showing.report(run)
     with (run.folder / "report" / "tables" / "accounting.csv").open(encoding="utf-8") as file:
         assert [row["requests"] for row in csv.DictReader(file)] == ["240"]
+
+
+def test_only_replies_that_came_in_meanwhile_are_told(built, tmp_path, monkeypatch):
+    from evenhand.runs import open_run
+
+    shutil.copytree(built / "one", tmp_path / "one")
+    run = open_run(tmp_path / "one")
+    respondents = make_respondents(["sim/null"], {})
+    study.collect(run, respondents, part=study.Part(limit=50))
+    # A command that fails leaves its traces in the ledger's files, and no reply.
+    with pytest.raises(InputError):
+        study.collect(run, make_respondents(["sim/fair"], {}))
+    told = "Replies came in while this page was made"
+    assert told not in showing.report(run)[1][0].read_text(encoding="utf-8")
+    replies = study.replies
+
+    def meanwhile(asked):
+        study.collect(run, respondents, part=study.Part(limit=60))
+        return replies(asked)
+
+    monkeypatch.setattr(study, "replies", meanwhile)
+    assert told in showing.report(run)[1][0].read_text(encoding="utf-8")

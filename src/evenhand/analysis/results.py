@@ -99,6 +99,7 @@ def _terms(setting: Setting, source: Mapping[str, str]) -> dict[str, Any]:
     return {
         "source": dict(source),
         "setting": asdict(setting),
+        "blocks": list(BLOCKS),
         "versions": {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES},
     }
 

@@ -3,6 +3,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const root = document.documentElement;
   const button = document.getElementById("mode");
+  const models = document.getElementById("models");
   let unchosen = [];
   const alts = new Map([...document.querySelectorAll("[data-figure]")].map((place) => [place, place.ariaLabel]));
 
@@ -16,6 +17,10 @@
       // Figures whose rows name a respondent leave out those that are not chosen.
       const chosen = place.dataset.models === undefined || !unchosen.length ? {}
         : { transform: [{ filter: { not: { field: "model", oneOf: unchosen } } }, ...(figure.transform || [])] };
+      if (place.dataset.models !== undefined && models && unchosen.length === models.elements.length) {
+        place.replaceChildren("No respondent is chosen.");
+        continue;
+      }
       try {
         // In an element of its own: vega-embed names what it draws into.
         const inner = document.createElement("div");
@@ -45,7 +50,6 @@
       place.closest("figure").querySelector("[data-without]").textContent = without;
     }
   };
-  const models = document.getElementById("models");
   if (models) models.addEventListener("change", () => {
     unchosen = [...models.elements].filter((box) => !box.checked).map((box) => box.value);
     tell();
