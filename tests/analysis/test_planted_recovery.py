@@ -38,6 +38,16 @@ def test_recovery_tracks_what_is_planted(recovered):
     assert rows["p_value"][-1] < 0.001
 
 
+def test_bundles_of_one_race_bear_nothing_on_what_is_planted(study):
+    """Bundles of two genders hold one race: they dilute a raw contrast of races, and not the one that is fit."""
+    bundle = pl.col("unit_id").rank("dense")
+    single = (pl.col("task") == "rank_ties") & (bundle % 2 == 0)
+    rows = study.outcomes.with_columns(race=pl.when(single).then(pl.lit("White")).otherwise("race"))
+    found = planted_recovery(Material.of(rows, study.setting))
+    estimates = found.filter(estimand="recovered")["estimate"].to_list()
+    assert estimates == pytest.approx(list(SIZES), abs=0.1)
+
+
 def test_the_interval_of_the_change_is_the_narrower(recovered):
     whole, paired = (recovered.filter(estimand=name) for name in ("recovered", "recovered_paired"))
     assert whole["estimate"].to_list() == paired["estimate"].to_list()

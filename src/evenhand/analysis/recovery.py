@@ -20,6 +20,7 @@ from evenhand.analysis.relabelling import RELABELLINGS, lay_out_letters
 from evenhand.analysis.rows import Row, as_frame
 from evenhand.analysis.specifications import POOLED, contrast_rows, specify
 from evenhand.errors import EvenhandError
+from evenhand.outcomes.schema import BUNDLE_KEY
 from evenhand.seeds import generator
 from evenhand.statistics import wilson_interval
 from evenhand.statistics.tails import t_two_sided
@@ -68,7 +69,7 @@ def planted_recovery(material: Material, *, domain: str | None = None, group: st
         group: The level of race that is favoured; where the cell has not got it, its first stands in.
 
     Returns:
-        Tidy rows, sizes in within-cell SDs. `recovered`: contrast after planting less contrast before, with the width
+        Tidy rows, sizes in SDs within the cell's bundles of several races. `recovered`: contrast after planting less contrast before, with the width
         of the interval that the contrast itself has: what an audit of this size makes of such a disparity.
         `recovered_paired`: the same with the interval of the change alone, in which the answers are the same before
         and after: whether the estimator tells the size. `instrument_check`: the share of sizes that the intervals
@@ -108,10 +109,15 @@ def recover(material: Material, cell: Cell, group: str, size: float, *, seed: in
     head = Row("recovered", "race", group, cell.domain, cell.format, POOLED, f"planted {size:.2f}")
     before = material.fitted(cell, "evenhand")
     try:
-        planted = plant(cell.rows, size=size, group=group, reference=reference, seed=seed)
+        # A bundle of one race bears nothing on the contrast of races: what is planted is a size of the others.
+        placed = cell.rows.with_row_index("_place")
+        key = [name for name in BUNDLE_KEY if name in placed.columns]
+        mixed = pl.col("race").n_unique().over(key) > 1
+        planted = plant(placed.filter(mixed), size=size, group=group, reference=reference, seed=seed)
     except EvenhandError as problem:
         return _nothing(head, size, f"{problem.what} ({problem.where})")
-    rows = planted.outcomes.with_columns(y=-pl.col("rank").cast(pl.Float64))
+    answered = pl.concat([planted.outcomes, placed.filter(~mixed)]).sort("_place").drop("_place")
+    rows = answered.with_columns(y=-pl.col("rank").cast(pl.Float64))
     model = before.specified.model or specify(cell, cell.rows, "evenhand").model
     after = _fit_again(cell, before, model, rows)
     contrasts = [
