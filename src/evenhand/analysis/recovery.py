@@ -69,7 +69,8 @@ def planted_recovery(material: Material, *, domain: str | None = None, group: st
         group: The level of race that is favoured; where the cell has not got it, its first stands in.
 
     Returns:
-        Tidy rows, sizes in SDs within the cell's bundles of several races. `recovered`: contrast after planting less contrast before, with the width
+        Tidy rows, sizes in SDs within the cell's bundles of several races. `recovered`: contrast after planting less
+        contrast before, with the width
         of the interval that the contrast itself has: what an audit of this size makes of such a disparity.
         `recovered_paired`: the same with the interval of the change alone, in which the answers are the same before
         and after: whether the estimator tells the size. `instrument_check`: the share of sizes that the intervals
